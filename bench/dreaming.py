@@ -35,9 +35,9 @@ from engine import Engine
 from engine.base.model import Atom, Direction
 from engine.knowledge.dreaming.config import DreamConfig
 from engine.knowledge.dreaming.tokenized_text import TokenizedText, Tokens, tokens_of_name
-from engine.language.categories import Category
 from engine.ledger.entities import ENTITY
 from engine.query.recall.config import RecallConfig
+from engine.text.language.categories import Category
 from proofs.events import EventKind
 from proofs.leaves import State
 from proofs.sets import tag_identity

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from engine.language.categories import Category, categories_of
+from engine.text.language.categories import Category, categories_of
 
 LABELLED: Final = Path(__file__).parent.parent / "tests" / "knowledge" / "dreaming" / "labelled"
 MEMORIES: Final = ("home", "work", "harbour", "valley")

@@ -30,10 +30,10 @@ from bench import data
 from bench.many_memories import markdown
 from bench.writing import as_add
 from engine import Engine
-from engine.followers.columns import NewDocument
-from engine.followers.index_view import IndexView, PostingsCache
-from engine.followers.postings import StoredPart, Tail, build_segment
-from engine.followers.segments import SegmentName, segments_of
+from engine.index.columns import NewDocument
+from engine.index.index_view import IndexView, PostingsCache
+from engine.index.postings import StoredPart, Tail, build_segment
+from engine.index.segments import SegmentName, segments_of
 from engine.query.recall.signals.bm25 import MICRO, Bm25Config, idf
 from engine.store.store import Store
 from engine.text.analyzer import index_terms

@@ -20,7 +20,7 @@ from bench.rivals import PACKAGED, Fts, open_rival
 from bench.table import RATE, TIME, Row, Target, markdown
 from bench.writing import as_add
 from engine import Engine, kernels
-from engine.followers.columns import NewDocument
+from engine.index.columns import NewDocument
 from tests.support.postgresql import shared_server
 
 

@@ -23,9 +23,9 @@ from bench.data import Text
 from bench.job import Job, Result, Untimed, percentile, resident, timed
 from bench.rivals import Fts, open_rival
 from engine import Add, Engine
-from engine.transfer.ingest.documents import Document, Piece, SourceFile
-from engine.transfer.ingest.read import read_file
-from engine.transfer.ingest.walk import find_files
+from engine.files.ingest.documents import Document, Piece, SourceFile
+from engine.files.ingest.read import read_file
+from engine.files.ingest.walk import find_files
 
 T = TypeVar("T")
 

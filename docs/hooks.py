@@ -38,7 +38,7 @@ ENGINE_PAGES = {
     "engine": ("engine.engine", "engine.asynchronous", "engine.remote"),
     "commands": ("engine.commands",),
     "records": ("engine.base.model", "engine.base.version"),
-    "questions": ("engine.query", "engine.language", "engine.store.past"),
+    "questions": ("engine.query", "engine.text.language", "engine.store.past"),
     "upkeep": ("engine",),
     "errors": ("engine.base.errors",),
 }

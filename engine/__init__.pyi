@@ -130,13 +130,18 @@ from .commands import (
 from .commands import (
     Untag as Untag,
 )
+from .commands.secrets.policy import SecretsPolicy as SecretsPolicy
 from .engine import Engine as Engine
 from .erase.run import Erasable as Erasable
 from .erase.run import Erasure as Erasure
+from .exchange.rescue.run import Rescued as Rescued
+from .exchange.rescue.run import rescue as rescue
+from .files.ingest.run import IngestReport as IngestReport
+from .files.mirror.report import MirrorCheck as MirrorCheck
+from .files.mirror.report import MirrorReport as MirrorReport
 from .knowledge.dreaming.config import DreamConfig as DreamConfig
 from .knowledge.dreaming.cycle import DreamReport as DreamReport
-from .language.categories import Category as Category
-from .named.changing import memories as memories
+from .memories.named_changing import memories as memories
 from .query.conflicts import Conflict as Conflict
 from .query.context.windows import Context as Context
 from .query.context.windows import Window as Window
@@ -186,15 +191,10 @@ from .query.recall.config import RecallConfig as RecallConfig
 from .query.recall.config import Signals as Signals
 from .query.recall.signals.bm25 import Bm25Config as Bm25Config
 from .remote.memory import RemoteEngine as RemoteEngine
-from .secrets.policy import SecretsPolicy as SecretsPolicy
 from .store.maintenance import copy as copy
 from .store.past import AsOf as AsOf
 from .store.status import Status as Status
-from .transfer.ingest.run import IngestReport as IngestReport
-from .transfer.mirror.report import MirrorCheck as MirrorCheck
-from .transfer.mirror.report import MirrorReport as MirrorReport
-from .transfer.rescue.run import Rescued as Rescued
-from .transfer.rescue.run import rescue as rescue
+from .text.language.categories import Category as Category
 from .trust.audit.verify import Report as Report
 from .trust.audit.verify import verify as verify
 from .trust.notes.issue import CheckpointNote as CheckpointNote

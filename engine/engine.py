@@ -53,7 +53,11 @@ if TYPE_CHECKING:
     from engine.commands.atoms import Add
     from engine.commands.base import Command
     from engine.commands.edges import TypeName
+    from engine.commands.secrets.policy import SecretsPolicy
     from engine.erase.run import Erasable, Erasure
+    from engine.files.ingest.run import IngestProgress, IngestReport
+    from engine.files.mirror.following import FollowingMirror
+    from engine.files.mirror.report import MirrorCheck, MirrorReport, PullReport
     from engine.knowledge.dreaming.config import DreamConfig
     from engine.knowledge.dreaming.cycle import DreamReport
     from engine.query.conflicts import Conflict
@@ -75,11 +79,7 @@ if TYPE_CHECKING:
     from engine.query.recall.answer import Recall
     from engine.query.recall.config import RecallConfig
     from engine.remote.memory import RemoteEngine
-    from engine.secrets.policy import SecretsPolicy
     from engine.store.status import Status
-    from engine.transfer.ingest.run import IngestProgress, IngestReport
-    from engine.transfer.mirror.following import FollowingMirror
-    from engine.transfer.mirror.report import MirrorCheck, MirrorReport, PullReport
     from engine.trust.audit.verify import Report
     from engine.trust.notes.issue import CheckpointNote
     from engine.trust.proving.prover import Proof
@@ -163,13 +163,13 @@ class Engine:
         """The object through which queries read the store, for internal use. Its methods can raise backend
         errors."""
         if secrets is not None:
-            from engine.secrets.filter import SecretFilter
-            from engine.secrets.policy import policy_of
+            from engine.commands.secrets.filter import SecretFilter
+            from engine.commands.secrets.policy import policy_of
 
             store.secret_filter = SecretFilter(policy_of(secrets, "secrets"))
         self._mirror: FollowingMirror | None = None
         if mirror is not None:
-            from engine.transfer.mirror.following import FollowingMirror
+            from engine.files.mirror.following import FollowingMirror
 
             with translated():
                 self._mirror = FollowingMirror(store, mirror)
@@ -588,7 +588,7 @@ class Engine:
         place = command.id, command.key, command.sequence
         if place != (None, None, None) or command.occurrence or command.kind == ENTITY:
             return self.apply([command], actor=actor)[0]
-        from engine.query.held import add_unless_held
+        from engine.query.already_held import add_unless_held
 
         with self._writing(now=False), translated():
             return add_unless_held(self.view, command, self._actor(actor), self._once)
@@ -1040,7 +1040,7 @@ class Engine:
             RefusedError: Files were ingested from a different folder of the same name, and `moved` is not
                 set; or pruning would tombstone every atom of a folder. Nothing was written.
         """
-        from engine.transfer.ingest.run import ingest
+        from engine.files.ingest.run import ingest
 
         callback(progress, "progress")
         with self._writing(), translated():
@@ -1784,7 +1784,7 @@ class Engine:
             RefusedError: The folder is not empty and not a mirror of this store, or no mirror may be created
                 there. Nothing was written.
         """
-        from engine.transfer.mirror.sync import mirror
+        from engine.files.mirror.sync import mirror
 
         callback(progress, "progress")
         with self._mirror_at_rest(), translated():
@@ -1811,7 +1811,7 @@ class Engine:
             NotFoundError: There is no mirror.
             RefusedError: The folder is the mirror of a different store.
         """
-        from engine.transfer.mirror.pull import pull
+        from engine.files.mirror.pull import pull
 
         callback(progress, "progress")
         with self._writing(), self._mirror_at_rest(), translated():
@@ -1827,7 +1827,7 @@ class Engine:
         Raises:
             NotFoundError: There is no mirror.
         """
-        from engine.transfer.mirror.check import check
+        from engine.files.mirror.check import check
 
         callback(progress, "progress")
         with self._mirror_at_rest(), translated():
@@ -1843,7 +1843,7 @@ class Engine:
         Returns:
             The roots of the memory at the end of the exported journal.
         """
-        from engine.transfer.backup import export_store
+        from engine.exchange.backup import export_store
 
         callback(write, "write")
         callback(progress, "progress")
@@ -1860,7 +1860,7 @@ class Engine:
         Returns:
             The roots of the memory at the end of the journal that was written.
         """
-        from engine.transfer.backup import backup
+        from engine.exchange.backup import backup
 
         callback(progress, "progress")
         with translated():

@@ -9,7 +9,7 @@ import pytest
 
 from engine.base import errors, limits
 from engine.cli.helping import EXIT_CODES
-from engine.followers import columns
+from engine.index import columns
 from engine.ledger.layout import COUNTERS, CURSOR, DREAM, ERASING, FAMILIES, LOG
 from engine.ledger.records import FIRST_TYPE_CODE, LABELS, AtomRecord, EdgeRecord
 from engine.store.store import projections

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from engine.followers.columns import HEAD_MARK, document_of, title_hash
+from engine.index.columns import HEAD_MARK, document_of, title_hash
 from engine.text import simhash
 from engine.text.analyzer import index_terms
 from engine.text.labels import label_of

@@ -28,8 +28,8 @@ from engine.base.errors import InvalidInputError
 from engine.base.json_text import dumped
 from engine.engine import Engine
 from engine.mcp.dispatch import Dispatcher
-from engine.mcp.lease import Lease
 from engine.mcp.profiles import profile_of
+from engine.memories.lease import Lease
 from engine.query.budget import hit_text
 from engine.query.explore.form import unmarked
 

@@ -23,9 +23,9 @@ from bench.retrieval.ours import open_store
 from bench.retrieval.sets import Document, Memory, Question, QuestionSet
 from engine.base.model import Atom
 from engine.base.validation import atom_id, show_id
+from engine.files.ingest.documents import Reference
+from engine.files.ingest.links import Targets
 from engine.text.words import STOP_WORDS
-from engine.transfer.ingest.documents import Reference
-from engine.transfer.ingest.links import Targets
 from proofs.events import EventKind
 from proofs.leaves import State
 

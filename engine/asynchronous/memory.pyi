@@ -19,6 +19,8 @@ from engine.commands.edges import TypeName
 from engine.engine import Engine
 from engine.erase.run import Erasable, Erasure
 from engine.erase.stages import Stage
+from engine.files.ingest.run import IngestProgress, IngestReport
+from engine.files.mirror.report import MirrorCheck, MirrorReport, PullReport
 from engine.knowledge.dreaming.config import DreamConfig
 from engine.knowledge.dreaming.cycle import DreamReport
 from engine.query.conflicts import Conflict
@@ -41,8 +43,6 @@ from engine.query.recall.answer import Recall
 from engine.store.past import AsOf
 from engine.store.replay import Progress
 from engine.store.status import Status
-from engine.transfer.ingest.run import IngestProgress, IngestReport
-from engine.transfer.mirror.report import MirrorCheck, MirrorReport, PullReport
 from engine.trust.audit.verify import Report
 from engine.trust.notes.issue import CheckpointNote
 from engine.trust.proving.prover import Proof

@@ -12,6 +12,7 @@ from engine.base import validation
 from engine.base.errors import ConflictError, InvalidInputError, LimitError, NotFoundError, RefusedError
 from engine.base.limits import CONTENT_BYTES_MAX
 from engine.base.model import Atom
+from engine.base.time_text import Moment, shown_time
 from engine.cli.command import argument, command, option
 from engine.cli.labels import Labels, labels
 from engine.cli.numbers import WHOLE
@@ -22,7 +23,6 @@ from engine.cli.session import Session
 from engine.cli.shapes import Fields, Shown, counted, line, shown
 from engine.commands import Add, Command, Merge, Revive, Supersede, Tag, Tombstone, Untag
 from engine.engine import Engine
-from engine.front.times import Moment, shown_time
 from engine.text.simhash import NEAR_BITS
 
 if TYPE_CHECKING:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.base.errors import InvalidInputError
+from engine.base.time_text import Moment, parse_moment, shown_time
 from engine.cli.command import argument, command, option
 from engine.cli.labels import Labels, ids_in, labels
 from engine.cli.numbers import at_least
@@ -15,7 +16,6 @@ from engine.cli.options import AS_OF, ID, dry_run
 from engine.cli.output import plain
 from engine.cli.session import DEFAULT_ACTOR, Session
 from engine.cli.shapes import Line, Shown, counted
-from engine.front.times import Moment, parse_moment, shown_time
 from engine.query.history.diff import AtomChange, Diff, EdgeChange
 from engine.query.history.revert import Undone
 from engine.query.history.why import Origin

@@ -21,10 +21,10 @@ from engine.cli.numbers import NUMBER, WHOLE
 from engine.cli.output import plain
 from engine.cli.session import Session
 from engine.cli.shapes import Line, line
-from engine.front.settings import find_mirror, find_secrets
 from engine.kernels import NATIVE
-from engine.language.model import RULES
 from engine.ledger.journal import read_identity, read_log
+from engine.memories.settings import find_mirror, find_secrets
+from engine.text.language.model import RULES
 
 LIBRARIES = (
     *("blake3", "cbor2", "PyStemmer", "numpy", "pyroaring", "sortedcontainers", "markdown-it-py"),

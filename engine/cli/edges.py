@@ -10,6 +10,7 @@ from engine.base.direction import Direction
 from engine.base.error_translation import translated
 from engine.base.errors import InvalidInputError
 from engine.base.json_text import JsonError, parse
+from engine.base.time_text import Moment
 from engine.base.validation import choice
 from engine.cli.command import argument, command, option, repeated
 from engine.cli.labels import Labels, labels
@@ -31,7 +32,6 @@ from engine.cli.session import Session
 from engine.cli.shapes import Fields, Shown, Table
 from engine.commands import Link, RegisterType
 from engine.commands.edges import KNOWN_TYPES, UnknownTypeError
-from engine.front.times import Moment
 from engine.ledger.codec import unpack
 from engine.ledger.queries import data_of, exact_type_in
 from engine.ledger.records import type_code

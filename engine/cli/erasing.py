@@ -15,11 +15,11 @@ from engine.cli.options import ID, dry_run, one_of
 from engine.cli.output import Failure, plain
 from engine.cli.session import Session
 from engine.cli.shapes import Line, Table, counted, line
+from engine.commands.secrets.kinds import DETECTORS
+from engine.commands.secrets.policy import SecretsPolicy
 from engine.erase.run import Erasable, Erasure
-from engine.front.settings import find_secrets
 from engine.ledger.queries import short_id
-from engine.secrets.kinds import DETECTORS
-from engine.secrets.policy import SecretsPolicy
+from engine.memories.settings import find_secrets
 from engine.trust.secrets_scan import scan
 
 FOUND = 1

@@ -10,13 +10,13 @@ from dataclasses import asdict
 from typing import Any
 
 from engine.base.errors import InvalidInputError
+from engine.base.time_text import Moment
 from engine.cli.command import argument, command, option, repeated
 from engine.cli.numbers import at_least
 from engine.cli.options import AS_OF, QUESTION, direction, filter_options, limit, together
 from engine.cli.output import Output
 from engine.cli.session import Session
 from engine.cli.shapes import Shown, counted
-from engine.front.times import Moment
 from engine.query.explore.answers import Answer, Hints, Neighbors
 from engine.query.explore.explorer import Explorer
 from engine.query.explore.form import plain, text_of

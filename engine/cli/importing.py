@@ -19,18 +19,18 @@ from engine.cli.options import BUCKETS, FOLDER_OPTIONS, SOURCE_NAME, dry_run, on
 from engine.cli.output import Failure, plain
 from engine.cli.session import Session
 from engine.cli.shapes import Line, counted, line
+from engine.commands.secrets.filter import summary
 from engine.engine import Engine
-from engine.front.settings import find_mirror, find_secrets
-from engine.secrets.filter import summary
-from engine.transfer import other_programs
-from engine.transfer.backup import import_journal, verify_backup
-from engine.transfer.ingest.documents import PassedOver, Skipped
-from engine.transfer.ingest.run import IngestReport
-from engine.transfer.ingest.walk import find_files
-from engine.transfer.journal_import import accept_all
-from engine.transfer.other_programs import mcp_memory
-from engine.transfer.other_programs.graph_import import GraphImportReport
-from engine.transfer.other_programs.run import ImportReport, import_items
+from engine.exchange import other_programs
+from engine.exchange.backup import import_journal, verify_backup
+from engine.exchange.journal_import import accept_all
+from engine.exchange.other_programs import mcp_memory
+from engine.exchange.other_programs.graph_import import GraphImportReport
+from engine.exchange.other_programs.run import ImportReport, import_items
+from engine.files.ingest.documents import PassedOver, Skipped
+from engine.files.ingest.run import IngestReport
+from engine.files.ingest.walk import find_files
+from engine.memories.settings import find_mirror, find_secrets
 from engine.trust.secrets_scan import journal_check
 
 PARTIAL_IMPORT = 8

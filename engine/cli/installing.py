@@ -10,7 +10,7 @@ from engine.base.errors import InvalidInputError
 from engine.cli.output import plain
 from engine.cli.session import Session
 from engine.cli.shapes import line
-from engine.front.settings import VARIABLE
+from engine.memories.settings import VARIABLE
 
 NO_ENTRY: Final[dict[str, Any]] = {"name": "memory", "project": False, "replace": False, "printed": False}
 """The default options of install."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from engine.base.error_translation import translated
 from engine.base.errors import InconsistentError, InvalidInputError
+from engine.base.time_text import Moment, shown_time
 from engine.cli.command import argument, command, option
 from engine.cli.labels import Labels, ids_in, labels
 from engine.cli.numbers import at_least
@@ -16,7 +17,6 @@ from engine.cli.options import AS_OF, ID, limit
 from engine.cli.output import plain
 from engine.cli.session import Session
 from engine.cli.shapes import Table, counted, dumped
-from engine.front.times import Moment, shown_time
 
 if TYPE_CHECKING:
     from engine.base.model import HistoryItem

@@ -10,9 +10,9 @@ from engine.cli.options import dry_run, one_of
 from engine.cli.output import Failure, plain
 from engine.cli.session import Session
 from engine.cli.shapes import Line, Table, counted, line
-from engine.front.opening import retry_while_busy
-from engine.front.settings import find_root
-from engine.named.changing import Memory, all_described, create, delete, memories, rename
+from engine.memories.named_changing import Memory, all_described, create, delete, memories, rename
+from engine.memories.opening import retry_while_busy
+from engine.memories.settings import find_root
 from engine.store.named_places import memory_url, root_of
 
 ACTIONS = {"list": 0, "create": 1, "rename": 2, "delete": 1}

@@ -9,8 +9,8 @@ from engine.base.errors import BusyError, EngineError
 from engine.cli.mirroring import after_writes
 from engine.cli.session import Session
 from engine.cli.shapes import counted, line
-from engine.transfer.mirror.pull import is_edited
-from engine.transfer.replaced_folder import ReplacedFolder
+from engine.files.mirror.pull import is_edited
+from engine.files.replaced_folder import ReplacedFolder
 
 
 @dataclass

@@ -16,8 +16,8 @@ from engine.cli.session import Session
 from engine.cli.shapes import Line, Shown, counted, line
 from engine.cli.word_differences import differences
 from engine.engine import Engine
-from engine.front.settings import find_mirror
-from engine.transfer.mirror.report import MirrorCheck, MirrorReport, PullReport, Verdict
+from engine.files.mirror.report import MirrorCheck, MirrorReport, PullReport, Verdict
+from engine.memories.settings import find_mirror
 
 CHECK = "check"
 PULL = "pull"
@@ -87,7 +87,7 @@ def after_writes(session: Session, engine: Engine) -> Failure | None:
     folder = find_mirror(session.store, session.memory)
     if folder is None:
         return None
-    from engine.transfer.mirror.pull import follow
+    from engine.files.mirror.pull import follow
 
     try:
         _keep_apart(session, str(folder))

@@ -11,8 +11,8 @@ from engine.cli.options import CHECKPOINTS, EVIDENCE, EXPECT, one_of
 from engine.cli.output import STDIN, plain
 from engine.cli.session import Session
 from engine.cli.shapes import line
-from engine.transfer import backup as backups
-from engine.transfer.other_programs import export_items
+from engine.exchange import backup as backups
+from engine.exchange.other_programs import export_items
 from engine.trust.notes.trust import read_note
 
 JOURNAL = "journal"

@@ -15,6 +15,7 @@ from engine.base.errors import (
     RefusedError,
     VerificationError,
 )
+from engine.base.time_text import shown_time
 from engine.cli.command import argument, command, option, repeated
 from engine.cli.contradiction import compared, contradicted, swapped
 from engine.cli.numbers import at_least
@@ -22,7 +23,6 @@ from engine.cli.options import EVIDENCE, one_of
 from engine.cli.output import STDIN, plain
 from engine.cli.session import Session
 from engine.cli.shapes import Line, counted, line
-from engine.front.times import shown_time
 from engine.ledger.journal import read_identity
 from engine.trust.notes.files import PUBLIC, check_writable, replace_file
 from engine.trust.notes.signing import load_key, new_key

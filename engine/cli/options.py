@@ -9,9 +9,9 @@ from typing import Any
 import click
 
 from engine.base.errors import InvalidInputError
+from engine.base.time_text import Moment, parse_moment, parse_time
 from engine.cli.command import Function, argument, option, repeated
 from engine.cli.numbers import NUMBER, WHOLE, at_least
-from engine.front.times import Moment, parse_moment, parse_time
 
 
 def _moment(ctx: click.Context, param: click.Parameter, text: str | None) -> Moment | None:
@@ -21,7 +21,7 @@ def _moment(ctx: click.Context, param: click.Parameter, text: str | None) -> Mom
 
 def _meta(ctx: click.Context, param: click.Parameter, given: Sequence[str]) -> dict[str, Any] | None:
     """Parse the entries `--meta KEY=VALUE` of an atom. Without an entry, return None."""
-    from engine.front.meta_text import parse_meta
+    from engine.memories.meta_text import parse_meta
 
     del ctx
     return parse_meta(given, param.opts[0]) or None
@@ -29,7 +29,7 @@ def _meta(ctx: click.Context, param: click.Parameter, given: Sequence[str]) -> d
 
 def _meta_filter(ctx: click.Context, param: click.Parameter, given: Sequence[str]) -> dict[str, Any]:
     """Parse the conditions `--meta KEY=VALUE` of a filter."""
-    from engine.front.meta_text import parse_conditions
+    from engine.memories.meta_text import parse_conditions
 
     del ctx
     return parse_conditions(given, param.opts[0])

@@ -14,8 +14,8 @@ from enum import Enum, IntEnum
 from typing import TYPE_CHECKING, Any, TextIO
 
 from engine.base.errors import EngineError
+from engine.base.time_text import shown_time
 from engine.cli.shapes import Fields, Shown, Table, counted, dumped, shown
-from engine.front.times import shown_time
 
 if TYPE_CHECKING:
     from engine.base.model import Receipt

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from engine.base.errors import InvalidInputError, NotFoundError
+from engine.base.time_text import Moment, shown_time
 from engine.cli.labels import Labels
 from engine.cli.shapes import Shown, line
-from engine.front.times import Moment, shown_time
 
 if TYPE_CHECKING:
     from engine.engine import Engine

@@ -10,6 +10,7 @@ from typing import Final
 from uuid import UUID
 
 from engine.base.errors import InvalidInputError, RefusedError, VerificationError
+from engine.base.time_text import Moment, shown_time
 from engine.base.validation import folded_tag
 from engine.cli.command import argument, command, option
 from engine.cli.numbers import at_least
@@ -17,7 +18,6 @@ from engine.cli.options import AS_OF, one_of, together
 from engine.cli.output import STDIN
 from engine.cli.session import Session
 from engine.cli.shapes import Line, Shown, Table, counted, line
-from engine.front.times import Moment, shown_time
 from engine.text.analyzer import index_terms
 from engine.trust.notes.files import PUBLIC, check_writable, read_file, replace_file
 from engine.trust.notes.trust import read_note

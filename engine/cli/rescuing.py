@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from engine.base.errors import VerificationError
+from engine.base.time_text import shown_time
 from engine.cli.command import argument, command, option
 from engine.cli.output import Failure, plain
 from engine.cli.session import Session
 from engine.cli.shapes import Line, counted, line
-from engine.front.times import shown_time
+from engine.exchange.rescue.run import Rescued
+from engine.exchange.rescue.run import rescue as rescue_store
 from engine.store.named_places import memory_url
-from engine.transfer.rescue.run import Rescued
-from engine.transfer.rescue.run import rescue as rescue_store
 
 
 @command("engine rescue notes -o notes-rescued", "engine rescue sqlite:notes.db -o sqlite:rescued.db --json")

@@ -7,12 +7,12 @@ import time
 
 from backends import locate
 from engine.base.errors import BusyError, InvalidInputError
+from engine.base.time_text import shown_time
 from engine.cli.command import command, option
 from engine.cli.numbers import NUMBER
 from engine.cli.output import plain
 from engine.cli.session import Session
 from engine.cli.shapes import line
-from engine.front.times import shown_time
 from engine.trust.audit.scrub import Scrub, read_scrub, scrub_file, scrub_piece, store_id_of, write_scrub
 
 

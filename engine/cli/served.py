@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from engine.cli.session import Session
-from engine.front.settings import find_memory, find_served
+from engine.memories.settings import find_memory, find_served
 
 if TYPE_CHECKING:
     from engine.service.memories import Memories

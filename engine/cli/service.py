@@ -14,8 +14,8 @@ from engine.cli.command import command, option, repeated
 from engine.cli.options import secrets_mode
 from engine.cli.served import served_memories
 from engine.cli.session import Session
-from engine.front.settings import find_secrets_for_agents
-from engine.mcp.lease import DEFAULT_WAIT
+from engine.memories.lease import DEFAULT_WAIT
+from engine.memories.settings import find_secrets_for_agents
 
 if TYPE_CHECKING:
     from engine.service.tokens import Tokens

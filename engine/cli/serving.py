@@ -15,11 +15,11 @@ from engine.cli.installing import NO_ENTRY, install_server
 from engine.cli.options import one_of, secrets_mode
 from engine.cli.session import Session
 from engine.cli.shapes import shown
-from engine.front.opening import engine_opener
-from engine.front.settings import find_mirror, find_secrets_for_agents
-from engine.mcp.lease import DEFAULT_WAIT, Lease
 from engine.mcp.profiles import profile_of, writing
 from engine.mcp.screening import screened
+from engine.memories.lease import DEFAULT_WAIT, Lease
+from engine.memories.opening import engine_opener
+from engine.memories.settings import find_mirror, find_secrets_for_agents
 
 DEFAULT_ACTOR = "agent"
 LOOPBACK = "127.0.0.1"

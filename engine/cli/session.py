@@ -13,9 +13,10 @@ from backends import locate
 from backends.base import Backend
 from engine.base.error_translation import translated
 from engine.base.errors import EngineError
+from engine.base.time_text import Moment
 from engine.cli.output import Failure, Output, receipt_data
-from engine.front.opening import backend_opener, engine_opener, retry_while_busy
-from engine.front.settings import (
+from engine.memories.opening import backend_opener, engine_opener, retry_while_busy
+from engine.memories.settings import (
     MemorySetting,
     StoreSetting,
     find_memory,
@@ -23,7 +24,6 @@ from engine.front.settings import (
     find_secrets,
     find_store,
 )
-from engine.front.times import Moment
 
 if TYPE_CHECKING:
     from engine.base.model import Receipt
@@ -120,7 +120,7 @@ class Session:
             return failure  # the settings are invalid, which the failure reports
         if policy is None:
             return failure
-        from engine.secrets.filter import SecretFilter
+        from engine.commands.secrets.filter import SecretFilter
 
         secret_filter = SecretFilter(policy)
         if self.out.command is not None:
@@ -140,7 +140,7 @@ class Session:
         """Print a note with the number and kinds of the secrets that were found."""
         secret_filter = engine.store.secret_filter
         if secret_filter is not None and secret_filter.found:
-            from engine.secrets.filter import summary
+            from engine.commands.secrets.filter import summary
 
             done = (
                 "written, because the mode is `warn`" if secret_filter.policy.mode == "warn" else "redacted"

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 
 from backends import store_exists
 from engine.base.error_translation import translated
+from engine.base.time_text import shown_time
 from engine.cli.command import command
 from engine.cli.output import plain
 from engine.cli.session import Session
 from engine.cli.shapes import Line, line
-from engine.front.settings import find_secrets
-from engine.front.times import shown_time
+from engine.memories.settings import find_secrets
 
 
 @command("engine init", "engine --store sqlite:shared.db init")

@@ -8,12 +8,12 @@ from typing import Any
 
 from engine.base.errors import InvalidInputError
 from engine.base.scope import Scope
+from engine.base.time_text import shown_time
 from engine.cli.command import argument, command, option, repeated
 from engine.cli.options import one_of, time_in_microseconds
 from engine.cli.session import Session
 from engine.cli.shapes import Table
-from engine.front.settings import find_served
-from engine.front.times import shown_time
+from engine.memories.settings import find_served
 from engine.service.tokens import ALL, KEPT_SECONDS, Token, Tokens, problem_of
 
 ACTIONS = {"new": True, "list": False, "revoke": True}

@@ -20,13 +20,13 @@ from engine.cli.output import plain
 from engine.cli.session import Session
 from engine.cli.shapes import counted, line
 from engine.engine import Engine
-from engine.front.settings import find_mirror
+from engine.files.ingest.documents import SourceFile
+from engine.files.ingest.run import IngestReport, ingest
+from engine.files.ingest.walk import FORMATS, find_files
+from engine.files.watching import Watched
+from engine.files.watching import watch as watch_folders
 from engine.knowledge.dreaming.watch import until_signalled
-from engine.transfer.ingest.documents import SourceFile
-from engine.transfer.ingest.run import IngestReport, ingest
-from engine.transfer.ingest.walk import FORMATS, find_files
-from engine.transfer.watching import Watched
-from engine.transfer.watching import watch as watch_folders
+from engine.memories.settings import find_mirror
 
 GITIGNORE = ".gitignore"
 NAMES_SHOWN = 3

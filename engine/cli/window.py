@@ -38,7 +38,7 @@ def ui(session: Session, port: int, no_browser: bool) -> int:
     Serves a page on this machine only, and changes nothing. Prints the address, which has a token for this
     run at its end. Ctrl-C or SIGTERM ends it.
     """
-    from engine.mcp.lease import DEFAULT_WAIT
+    from engine.memories.lease import DEFAULT_WAIT
     from engine.service.access import Access
     from engine.service.app import application
     from engine.service.listening import listening

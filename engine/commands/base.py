@@ -23,7 +23,7 @@ from proofs.events import AtomBody, Body, Detail, EdgeBody, EdgeDetail, Entry, E
 from proofs.leaves import State, edge_key
 
 if TYPE_CHECKING:
-    from engine.secrets.filter import Screen
+    from engine.commands.secrets.filter import Screen
 
 Text = TypeVar("Text")
 

@@ -23,7 +23,7 @@ from engine.erase.destroy import (
 from engine.erase.probe import Occurrences, SharedPieces, find_occurrences, pieces_of, shared_pieces
 from engine.erase.stages import Stage, ignore_stage
 from engine.followers.requests import Once
-from engine.followers.segments import segments_of
+from engine.index.segments import segments_of
 from engine.ledger.layout import payload_key
 from engine.ledger.queries import get_record
 from engine.ledger.records import AtomRecord, read_counters

@@ -20,11 +20,11 @@ from backends.base import Batch, Reader
 from engine.base.errors import CorruptionError
 from engine.base.unicode14 import is_assigned
 from engine.followers.base import Follower
-from engine.followers.columns import title_hash
 from engine.followers.membership import joining_and_erased
 from engine.ledger.entities import entity_identity
 from engine.ledger.layout import NAMES
 from engine.ledger.records import Lookup
+from engine.text.simhash import title_hash
 from proofs.events import AtomBody, Entry
 
 PAGE_SUFFIXES: Final = (".md", ".markdown", ".txt", ".text", ".html", ".htm", ".pdf", ".docx")

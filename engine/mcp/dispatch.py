@@ -47,7 +47,7 @@ log = logging.getLogger(__name__)
 
 
 class Opening(Protocol):
-    """What a dispatcher uses to open the store: a `engine.mcp.lease.Lease`, for instance."""
+    """What a dispatcher uses to open the store: a `engine.memories.lease.Lease`, for instance."""
 
     def memory(self) -> AbstractContextManager[Engine]:
         """Return a context in which the store is open."""

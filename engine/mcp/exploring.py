@@ -14,7 +14,7 @@ from engine.mcp.lines import compact, counted
 if TYPE_CHECKING:
     from engine.base.model import Receipt
     from engine.engine import Engine
-    from engine.front.filter_text import Wanted
+    from engine.memories.filter_text import Wanted
     from engine.query.explore.answers import Answer
     from engine.query.explore.explorer import Explorer
     from engine.query.filters import Filters
@@ -60,7 +60,7 @@ def asked(engine: Engine, arguments: Arguments) -> Iterator[tuple[Engine, Wanted
         InvalidInputError: the filter is malformed.
         NotFoundError: the journal has no event at the moment that the filter names.
     """
-    from engine.front.filter_text import parse_filter
+    from engine.memories.filter_text import parse_filter
 
     wanted = parse_filter(arguments.get("filter", ""))
     if wanted.as_of is None:

@@ -100,7 +100,7 @@ def _cut(line: str, budget: int, *notes: str) -> str:
 
 def time_of(microseconds: int) -> str:
     """Return a time in ISO 8601, in UTC, without fractions of a second."""
-    from engine.front.times import shown_time
+    from engine.base.time_text import shown_time
 
     shown = shown_time(microseconds)
     return f"{shown.partition('.')[0]}Z" if "." in shown else shown

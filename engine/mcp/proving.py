@@ -28,7 +28,7 @@ def _status(engine: Engine, arguments: Arguments) -> str:
 
 
 def _counts(memory: Engine) -> Fields:
-    from engine.front.times import shown_time
+    from engine.base.time_text import shown_time
 
     root, found = memory.root(), memory.status()
     return {

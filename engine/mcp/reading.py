@@ -25,7 +25,7 @@ from engine.mcp.lines import NOTHING, closed, cost_of, item, time_of, within
 if TYPE_CHECKING:
     from engine.base.model import HistoryItem
     from engine.engine import Engine
-    from engine.front.filter_text import Wanted
+    from engine.memories.filter_text import Wanted
     from engine.query.graph.bright import BrightGraph
     from engine.query.graph.linked import AcrossGraph, Evidence
     from engine.query.history.recent import Added

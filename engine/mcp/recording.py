@@ -27,7 +27,7 @@ def _tags(about: str) -> Schema:
 
 def _remember(engine: Engine, arguments: Arguments) -> str:
     from engine.commands import Add
-    from engine.front.meta_text import parse_meta
+    from engine.memories.meta_text import parse_meta
     from proofs.leaves import State
 
     fields = {name: value for name, value in arguments.items() if name not in {"text", "again", "meta"}}

@@ -14,9 +14,9 @@ from typing import Final
 from engine.base.interrupts import at_end
 from engine.mcp.definition import Fields, Profile, Tool
 from engine.mcp.dispatch import THREADS, WAITING, Dispatcher
-from engine.mcp.lease import Lease
 from engine.mcp.protocol import INTERNAL_ERROR, TOO_MANY_REQUESTS, Params, ProtocolError, request_id
 from engine.mcp.wire import Wire
+from engine.memories.lease import Lease
 
 WAITING_MAX: Final = 256
 """The maximum number of requests that run or wait, for instance while another process has the store open.

@@ -30,7 +30,7 @@ LOOKED_BACK: Final = 20_000
 
 
 def _atom(engine: Engine, atom: str) -> str:
-    from engine.front.times import shown_time
+    from engine.base.time_text import shown_time
     from engine.query.explore.form import Form, plain
 
     found = engine.explorer(form=Form.JSON).explore_expand(atom, budget=BUDGET_MAX)

@@ -21,17 +21,17 @@ from backends.base import Reader
 from engine.base import limits
 from engine.base.direction import Direction
 from engine.base.validation import PROVENANCES, atom_id, positive, show_id
-from engine.followers.index import IndexFollower
-from engine.followers.index_view import IndexView
 from engine.followers.tags import LIVE, members
+from engine.index.index_follower import IndexFollower
+from engine.index.index_view import IndexView
 from engine.kernels import NATIVE
-from engine.language.rewording import reworded, wording_of
 from engine.ledger.queries import bodies_of, edges_at, get_record, ids_at, records_of
 from engine.ledger.records import AtomRecord
 from engine.query.arrays import distinct
 from engine.query.near_copies import comparable, near_copies, near_copies_of
 from engine.query.snippets import beginning
 from engine.text.analyzer import index_terms
+from engine.text.language.rewording import reworded, wording_of
 from engine.text.simhash import NEAR_BITS, distance, near_pairs
 from proofs.events import AtomBody
 from proofs.leaves import EdgeType

@@ -13,10 +13,10 @@ from engine.base import limits, validation
 from engine.base.errors import InvalidInputError
 from engine.followers.meta_entries import with_any
 from engine.followers.tags import LIVE, SUPERSEDED, day_of, members, union, values
-from engine.language.categories import Category, categories_of
 from engine.ledger.entities import ENTITY
 from engine.ledger.queries import body_of, record_at
 from engine.ledger.records import AtomRecord
+from engine.text.language.categories import Category, categories_of
 from proofs.events import AtomBody
 from proofs.further import Scalar
 from proofs.sets import Group, tag_identity
@@ -24,7 +24,7 @@ from proofs.sets import Group, tag_identity
 if TYPE_CHECKING:
     from pyroaring import BitMap
 
-    from engine.followers.index_view import IndexView
+    from engine.index.index_view import IndexView
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,10 +36,10 @@ class Filters:
     source that ends in `*` stands for all sources that begin with the text before the `*`. The atom must
     belong to one of the `categories`. An atom belongs to a category if one of its tags is the name of the
     category. If no tag of the atom is the name of any category, its text decides
-    (`engine.language.categories`). The atom must have been created at or after `since` and before `until`.
-    Both times are numbers of microseconds since 1970 (UTC) or datetimes with a time zone. The atom's meta
-    must have each key in `meta`, with the given value or with one of several given values. True is not equal
-    to 1, and the text "1" is not equal to the number 1.
+    (`engine.text.language.categories`). The atom must have been created at or after `since` and before
+    `until`. Both times are numbers of microseconds since 1970 (UTC) or datetimes with a time zone. The atom's
+    meta must have each key in `meta`, with the given value or with one of several given values. True is not
+    equal to 1, and the text "1" is not equal to the number 1.
     """
 
     tags: tuple[str, ...] = ()

@@ -6,7 +6,7 @@ If one of 8 words is replaced, about 14 bits of the fingerprint change, but only
 than 3 bits are near-duplicates (`engine.text.simhash`). So near copies are found by their rarest terms. If a
 text has at most k words that another text lacks, then any k + 2 terms of the first text include two terms of
 the second (prefix filtering: Bayardo, Ma & Srikant 2007). The candidates are compared word by word
-(`engine.language.rewording`).
+(`engine.text.language.rewording`).
 """
 
 from __future__ import annotations
@@ -23,11 +23,15 @@ from pyroaring import BitMap
 
 from backends.base import Reader
 from engine.commands.atoms import normalized_content
-from engine.followers.columns import FIRST_OF_TEXT, Columns
-from engine.followers.index_view import IndexView
-from engine.followers.segments import HEAD
 from engine.followers.tags import LIVE, SUPERSEDED, members
-from engine.language.rewording import (
+from engine.index.columns import FIRST_OF_TEXT, Columns
+from engine.index.index_view import IndexView
+from engine.index.segments import HEAD
+from engine.ledger.queries import bodies_of, ids_at, records_of
+from engine.ledger.records import AtomRecord
+from engine.query.filters import mentioning
+from engine.text.analyzer import index_terms, index_terms_many
+from engine.text.language.rewording import (
     EDITS_MAX,
     SHARE,
     WORDS_MAX,
@@ -36,10 +40,6 @@ from engine.language.rewording import (
     reworded,
     wording_of,
 )
-from engine.ledger.queries import bodies_of, ids_at, records_of
-from engine.ledger.records import AtomRecord
-from engine.query.filters import mentioning
-from engine.text.analyzer import index_terms, index_terms_many
 from proofs.events import AtomBody
 from proofs.sets import Group
 

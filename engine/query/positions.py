@@ -12,8 +12,8 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.followers.columns import Facts
-from engine.followers.index_view import IndexView
+from engine.index.columns import Facts
+from engine.index.index_view import IndexView
 from engine.kernels import NATIVE
 from engine.query.arrays import T, changes, distinct, sorted_pairs
 

@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 from engine.base.errors import InvalidInputError, RefusedError
 from engine.engine import Engine
 from engine.query.filters import NO_FILTERS, Filters
-from engine.wire import shapes
-from engine.wire.commands import encode_command
-from engine.wire.encoding import encode
-from engine.wire.operations import Operation
+from engine.remote.wire import shapes
+from engine.remote.wire.commands import encode_command
+from engine.remote.wire.encoding import encode
+from engine.remote.wire.operations import Operation
 
 
 class Sent(NamedTuple):

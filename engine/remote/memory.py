@@ -18,16 +18,16 @@ from engine.base.validation import callback, instance, integer, several
 from engine.commands.atoms import Add
 from engine.commands.base import Command
 from engine.engine import Engine
+from engine.exchange.journal_lines import LineError, read_head
 from engine.remote.address import parse_address
 from engine.remote.arguments import sent
 from engine.remote.proved import Proved
 from engine.remote.proving import Prover
 from engine.remote.transport import RETRIES, TIMEOUT, Transport, client_for, seconds
 from engine.remote.trusted import Trusted
+from engine.remote.wire.operations import NOT_OFFERED, Operation, operations
 from engine.store.past import AsOf
 from engine.store.replay import Progress, no_progress
-from engine.transfer.journal_lines import LineError, read_head
-from engine.wire.operations import NOT_OFFERED, Operation, operations
 from proofs.basis import LogHead
 from proofs.claims import Claim
 

@@ -16,10 +16,10 @@ from engine.base.errors import (
 )
 from engine.base.validation import folded_tag, several
 from engine.remote.trusted import Trusted, claim_of
+from engine.remote.wire.proving import SentProof
 from engine.trust.notes.history import check_pair
 from engine.trust.proving.ask import term_of
 from engine.trust.proving.prover import Proof
-from engine.wire.proving import SentProof
 from proofs.basis import Basis, LogHead, Root
 from proofs.claims import ALL, AtomsMentioning, BeginsWithRoot, Claim, EdgeIs, NoEdge, NoneMentioning
 from proofs.errors import ProofError

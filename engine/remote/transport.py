@@ -25,7 +25,7 @@ from engine.base.errors import (
 )
 from engine.base.json_text import JsonError, dumped, parse, parse_several
 from engine.remote.address import Address
-from engine.wire.problems import error_of
+from engine.remote.wire.problems import error_of
 
 if TYPE_CHECKING:
     import httpx2

@@ -12,7 +12,7 @@ from starlette.responses import Response
 
 from engine.base.errors import EngineError, SystemFailureError, TooManyRequestsError
 from engine.base.json_text import dumped
-from engine.wire.problems import MEDIA_TYPE, STATUS, problem_fields, problem_of
+from engine.remote.wire.problems import MEDIA_TYPE, STATUS, problem_fields, problem_of
 
 LINES: Final = "application/x-ndjson"
 HEADERS: Final = {"cache-control": "no-store", "x-content-type-options": "nosniff"}

@@ -16,6 +16,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from engine.base.errors import EngineError
+from engine.remote.wire.operations import operations
 from engine.service.access import Access
 from engine.service.agents import Agents
 from engine.service.answers import answer, on_disconnect, on_engine_error, on_failure, on_http_error
@@ -27,10 +28,9 @@ from engine.service.metrics import Metrics
 from engine.service.naming import Naming
 from engine.service.openapi import document
 from engine.service.pages import PATHS, page
-from engine.wire.operations import operations
 
 if TYPE_CHECKING:
-    from engine.secrets.policy import SecretsPolicy
+    from engine.commands.secrets.policy import SecretsPolicy
 
 METHODS: Final = ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
 """The methods that reach the endpoints of a memory, which refuse those that they do not accept."""

@@ -23,14 +23,14 @@ from engine.base.json_text import JsonError, parse
 from engine.base.scope import Scope
 from engine.base.validation import quoted
 from engine.engine import Engine
+from engine.remote.wire.commands import command_shape
+from engine.remote.wire.encoding import encode
+from engine.remote.wire.operations import Operation, operations
 from engine.service.access import Access, Grant
 from engine.service.answers import HEADERS, LINES, answer, line, problem
 from engine.service.memories import Memories
 from engine.service.streams import Lines
 from engine.store.once import KEY_BYTES_MAX
-from engine.wire.commands import command_shape
-from engine.wire.encoding import encode
-from engine.wire.operations import Operation, operations
 
 BODY_BYTES_MAX: Final = 16 << 20
 """The largest body of a request that is read as a whole."""

@@ -18,9 +18,9 @@ from starlette.types import ASGIApp
 from engine.base.errors import RefusedError
 from engine.mcp.definition import Profile, Tool
 from engine.mcp.dispatch import Dispatcher
-from engine.mcp.lease import Lease
 from engine.mcp.server import PATH, Guard, server_of
 from engine.mcp.wire import LINE_BYTES_MAX
+from engine.memories.lease import Lease
 from engine.service.listening import listening
 from engine.service.server import run
 from engine.service.settings import Limits, Settings

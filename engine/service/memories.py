@@ -22,15 +22,15 @@ from engine.base.errors import (
     SystemFailureError,
 )
 from engine.base.validation import quoted
-from engine.front.opening import engine_opener
-from engine.mcp.lease import DEFAULT_WAIT, Lease
-from engine.named import changing
+from engine.memories import named_changing as changing
+from engine.memories.lease import DEFAULT_WAIT, Lease
+from engine.memories.opening import engine_opener
 from engine.store.kept import KeptStates
 from engine.store.named_places import root_of
 
 if TYPE_CHECKING:
+    from engine.commands.secrets.policy import SecretsPolicy
     from engine.engine import Engine
-    from engine.secrets.policy import SecretsPolicy
 
 UNNAMED: Final = "~"
 """The name in addresses of the memory without a name: the store itself."""

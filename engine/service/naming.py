@@ -11,9 +11,9 @@ from starlette.responses import Response
 
 from engine.base.errors import InvalidInputError
 from engine.base.scope import Scope
+from engine.remote.wire.encoding import encode
 from engine.service.answers import HEADERS, answer
 from engine.service.calls import Calls, object_of
-from engine.wire.encoding import encode
 
 
 @dataclass

@@ -111,6 +111,6 @@ def _route_of(scope: Scope) -> str:
 
 def _is_operation(name: str) -> bool:
     # Loaded here: the table takes a second to build, and the server of `engine mcp` needs none.
-    from engine.wire.operations import operations
+    from engine.remote.wire.operations import operations
 
     return name in operations()

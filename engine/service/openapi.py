@@ -7,13 +7,13 @@ from typing import Any, Final
 
 from engine.base.scope import Scope
 from engine.base.version import __version__
+from engine.remote.wire.commands import command_shape
+from engine.remote.wire.hints import record_of
+from engine.remote.wire.operations import Operation, operations
+from engine.remote.wire.problems import MEDIA_TYPE, STATUS
+from engine.remote.wire.shapes import Plain, Schema, Schemas
 from engine.service.answers import LINES
 from engine.store.once import KEY_BYTES_MAX
-from engine.wire.commands import command_shape
-from engine.wire.hints import record_of
-from engine.wire.operations import Operation, operations
-from engine.wire.problems import MEDIA_TYPE, STATUS
-from engine.wire.shapes import Plain, Schema, Schemas
 
 _MEMORY: Final = {
     "name": "memory",

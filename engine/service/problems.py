@@ -8,7 +8,7 @@ from typing import Final
 
 from starlette.types import Receive, Scope, Send
 
-from engine.wire.problems import MEDIA_TYPE, problem_fields
+from engine.remote.wire.problems import MEDIA_TYPE, problem_fields
 
 CONTENT_TYPE: Final = MEDIA_TYPE.encode()
 

@@ -57,7 +57,7 @@ from proofs.subjects import ID_BYTES
 if TYPE_CHECKING:
     from engine.base.model import Receipt
     from engine.commands.base import Transaction
-    from engine.secrets.filter import Screen
+    from engine.commands.secrets.filter import Screen
 
 KEY_BYTES_MAX: Final = limits.REQUEST_BYTES_MAX - len("#999999999999+9999")
 """The maximum length of a key in bytes. The rest of the bytes of a request are for the part."""

@@ -29,7 +29,6 @@ from engine.base.errors import (
 from engine.base.validation import label
 from engine.followers.base import Follower, are_current, catch_up, catch_up_at_once, is_current
 from engine.followers.evidence import Evidence, TrustedHead
-from engine.followers.index import IndexFollower
 from engine.followers.log import LogFollower
 from engine.followers.meta_entries import MetaEntriesFollower
 from engine.followers.names import NamesFollower
@@ -37,6 +36,7 @@ from engine.followers.records import Records, head_guards, seal
 from engine.followers.requests import Once, OtherParts, RequestsFollower
 from engine.followers.tags import TagsFollower
 from engine.followers.trees import TreesFollower
+from engine.index.index_follower import IndexFollower
 from engine.ledger.fold import Overlay
 from engine.ledger.journal import (
     Appender,
@@ -60,7 +60,7 @@ from proofs.events import AtomBody, Entry, EventKind, GenesisBody, GenesisDetail
 if TYPE_CHECKING:
     from engine.base.model import Receipt
     from engine.commands.base import Command, Transaction
-    from engine.secrets.filter import SecretFilter
+    from engine.commands.secrets.filter import SecretFilter
     from engine.store.aside import Aside
     from engine.store.kept import StatesOfMemory
     from engine.store.once import RequestKeys

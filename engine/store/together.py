@@ -12,7 +12,7 @@ from backends.base import Backend
 from backends.errors import BackendClosed
 from engine.base.process_setting import ProcessSetting
 from engine.followers.base import EntrySource, Follower, catch_up
-from engine.followers.index import IndexFollower
+from engine.index.index_follower import IndexFollower
 
 if TYPE_CHECKING:
     from concurrent.futures import Future, ThreadPoolExecutor

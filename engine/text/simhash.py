@@ -74,6 +74,21 @@ def phrase_hash(terms: Iterable[str]) -> int:
     return (reduce(_append_hash, hashes) or 1) if hashes else 0
 
 
+def title_hash(title: str | None) -> int:
+    """Return the 64-bit hash of the terms of a title. It is used to find the texts that mention the title.
+
+    A qualifier in parentheses at the end, from the last ` (` to a final `)`, is ignored. The result is 0 if
+    there is no title, or if the rest of the title has only stop words.
+    """
+    if title is None:
+        return 0
+    if title.endswith(")"):
+        named, _, _ = title.rpartition(" (")
+        title = named or title
+    terms = index_terms(title)
+    return 0 if STOP_WORDS.issuperset(terms) else phrase_hash(terms)
+
+
 def phrase_hashes(terms: Sequence[str], most: int) -> dict[tuple[int, int], int]:
     """Map the span (start, end) of each sequence of at most `most` terms to its `phrase_hash`."""
     hashes = list(map(term_hash, terms))

@@ -12,11 +12,11 @@ from cbor2 import CBORTag
 from backends.base import Reader
 from engine.base.errors import RefusedError
 from engine.base.validation import show_id
+from engine.commands.secrets.filter import ATOM_TEXTS
+from engine.commands.secrets.policy import Mode, SecretsPolicy
 from engine.ledger.codec import unpack
 from engine.ledger.journal import RawEntry, open_payload, read_header, read_log
 from engine.ledger.layout import PAYLOAD
-from engine.secrets.filter import ATOM_TEXTS
-from engine.secrets.policy import Mode, SecretsPolicy
 from engine.store.replay import Progress, no_progress
 from proofs.events import AtomBody, AtomDetail, Body, EdgeBody, EdgeDetail, ReasonBody, TagsBody, TypeBody
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.cli.shapes import dumped, shown
-from engine.transfer.ingest.field_values import content_problem
+from engine.files.ingest.field_values import content_problem
 from tests.shared import needs
 from tests.support.command_line import Cli
 

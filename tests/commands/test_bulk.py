@@ -14,7 +14,7 @@ from engine.base.errors import EngineError
 from engine.base.model import Receipt
 from engine.commands.base import Command
 from engine.commands.reconcile import UpsertAtom, UpsertEdge
-from engine.secrets.policy import SecretsPolicy
+from engine.commands.secrets.policy import SecretsPolicy
 from proofs.leaves import EdgeType
 
 ERASED = "A text that was erased."

@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from backends.memory import MemoryBackend
-from engine.followers import index
 from engine.followers.base import catch_up, drop
+from engine.index import index_follower as index
 from engine.ledger.journal import read_entries, read_log
 from engine.ledger.layout import ERASURE, INDEX_SUMMARIES, PAYLOAD, payload_key
 from engine.store.maintenance import copy

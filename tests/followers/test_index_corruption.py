@@ -4,8 +4,8 @@ import pytest
 
 from backends.base import Batch
 from engine.base.errors import CorruptionError
-from engine.followers import packs
-from engine.followers.segments import SegmentName, decode_summary, parse_summary_key
+from engine.index import packs
+from engine.index.segments import SegmentName, decode_summary, parse_summary_key
 from proofs.codec import pack, unpack
 from tests.followers.support import World, Written, history, world_of
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from backends.base import Batch
 from backends.memory import MemoryBackend
 from engine.base.errors import CorruptionError
-from engine.followers.index import IndexFollower
-from engine.followers.segments import segments_of
+from engine.index.index_follower import IndexFollower
+from engine.index.segments import segments_of
 from engine.ledger.layout import tree_prefix
 from engine.ledger.pages import PagedTree
 from proofs.codec import pack, unpack

@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from backends.base import Reader, Row
-from engine.followers import index_view
-from engine.followers.index_view import IndexView
-from engine.followers.postings import Postings
+from engine.index import index_view
+from engine.index.index_view import IndexView
+from engine.index.postings import Postings
 from engine.query.recall.signals.scoring import Lists
 from engine.text.words import STOP_WORDS
 from tests.followers.support import World, Written, body, history, plain_document, world_of

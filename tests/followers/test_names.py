@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from engine import Add, Revise
 from engine.base import limits
 from engine.engine import Engine
+from engine.files.ingest.walk import FORMATS
 from engine.followers.base import catch_up, drop
-from engine.followers.columns import title_hash
 from engine.followers.names import (
     PAGE_SUFFIXES,
     NamesFollower,
@@ -20,9 +20,9 @@ from engine.followers.names import (
     named,
     page_name,
 )
+from engine.index.columns import title_hash
 from engine.ledger.journal import read_entries
 from engine.ledger.layout import NAMES
-from engine.transfer.ingest.walk import FORMATS
 from tests.query.recall.support import id_of
 from tests.support.engines import backend_of, engine_on
 

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from engine.language import lexicon, question
-from engine.language.model import Part
 from engine.text.identifiers import stem_words, word_terms
+from engine.text.language import lexicon, question
+from engine.text.language.model import Part
 from engine.text.words import CLIPPED_ENDINGS, STOP_WORDS
 from tests.kernels.native import native
 

@@ -10,7 +10,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from pyroaring import BitMap
 
-from engine.followers.index_view import Norms, TermRows
+from engine.index.index_view import Norms, TermRows
 from engine.query.recall.allowed import Allowed
 from engine.query.recall.mentions import Mentions, covering
 from engine.query.recall.pool import ranked

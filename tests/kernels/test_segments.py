@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.base.errors import CorruptionError
-from engine.followers import columns, packs, postings
-from engine.followers.columns import Columns, NewDocument
-from engine.followers.numbers import decode_numbers, encode_numbers
-from engine.followers.postings import Encoded, StoredPart, build_segment
-from engine.followers.segments import SegmentName
+from engine.index import columns, packs, postings
+from engine.index.columns import Columns, NewDocument
+from engine.index.document_numbers import decode_numbers, encode_numbers
+from engine.index.postings import Encoded, StoredPart, build_segment
+from engine.index.segments import SegmentName
 from engine.text.identifiers import stem_words, word_terms
 from engine.text.words import CLIPPED_ENDINGS, STOP_WORDS
 from tests import spec_packs

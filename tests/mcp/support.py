@@ -24,10 +24,10 @@ from mcp_types import CallToolResult, TextContent
 from engine.engine import Engine
 from engine.mcp.definition import Profile
 from engine.mcp.dispatch import Dispatcher
-from engine.mcp.lease import Lease
 from engine.mcp.profiles import profile_of, writing
 from engine.mcp.stdio import Server
 from engine.mcp.wire import Wire
+from engine.memories.lease import Lease
 
 ROOT = Path(__file__).resolve().parents[2]
 TIMEOUT = 60

@@ -17,10 +17,10 @@ from engine.engine import Engine
 from engine.mcp import protocol
 from engine.mcp.definition import Profile
 from engine.mcp.dispatch import Dispatcher
-from engine.mcp.lease import Lease
 from engine.mcp.profiles import profile_of
 from engine.mcp.server import server_of
 from engine.mcp.tools import PROFILE
+from engine.memories.lease import Lease
 from tests.mcp.support import INITIALIZE, INITIALIZED, discover, piped
 
 BARE = Profile("bare", "Nothing but tools.", PROFILE.tools)

@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 
 from engine.base.errors import InvalidInputError
+from engine.commands.secrets.policy import SecretsPolicy
 from engine.engine import Engine
-from engine.front.settings import find_secrets_for_agents
 from engine.mcp.profiles import MODULES, profile_of
 from engine.mcp.screening import SAID, screened
-from engine.secrets.policy import SecretsPolicy
+from engine.memories.settings import find_secrets_for_agents
+from tests.commands.secrets.samples import SAMPLES
 from tests.mcp.support import Memory, Raw, call
-from tests.secrets.samples import SAMPLES
 from tests.support.leveldb import needs_leveldb
 
 KEY = SAMPLES["anthropic-key"][0][1]

@@ -11,8 +11,8 @@ import pytest
 from jsonschema import Draft7Validator  # type: ignore[import-untyped]  # it ships no type hints
 
 from engine.base.version import __version__
-from engine.front.settings import SECRETS_VARIABLE, VARIABLE
-from engine.secrets.policy import Mode
+from engine.commands.secrets.policy import Mode
+from engine.memories.settings import SECRETS_VARIABLE, VARIABLE
 from tests.support.pages import parse
 
 ROOT = Path(__file__).resolve().parents[2]

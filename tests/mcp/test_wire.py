@@ -14,9 +14,9 @@ import pytest
 from engine.engine import Engine
 from engine.mcp.definition import Profile, Tool
 from engine.mcp.dispatch import THREADS, Dispatcher
-from engine.mcp.lease import Lease
 from engine.mcp.stdio import Server
 from engine.mcp.wire import LINE_BYTES_MAX, Wire
+from engine.memories.lease import Lease
 from tests.mcp.support import INITIALIZE, TIMEOUT, call
 
 ANYTHING = {"type": "object"}

@@ -15,12 +15,12 @@ from backends.memory import MemoryBackend
 from engine.base.errors import EngineError
 from engine.base.validation import show_id
 from engine.engine import Engine
+from engine.exchange.backup import export_store
+from engine.exchange.journal_import import JournalReader, read_into
 from engine.followers.base import drop
 from engine.ledger.journal import read_log
 from engine.store.maintenance import copy
 from engine.store.store import Store
-from engine.transfer.backup import export_store
-from engine.transfer.journal_import import JournalReader, read_into
 from engine.trust.audit.verify import verify
 from proofs.leaves import State
 from proofs.log import leaf_hash

@@ -19,7 +19,7 @@ from backends.base import Batch
 from backends.memory import MemoryBackend
 from engine.base.errors import ConflictError, InvalidInputError, NotFoundError
 from engine.followers.base import Cursor, encode_cursor
-from engine.followers.index import IndexFollower
+from engine.index.index_follower import IndexFollower
 from engine.ledger.journal import Salts
 from engine.ledger.layout import cursor_key
 from engine.text.analyzer import ANALYZER_NAME, fingerprint

@@ -19,9 +19,9 @@ from backends.memory import MemoryBackend
 from engine.base.errors import EngineError
 from engine.base.validation import show_id
 from engine.engine import Engine
+from engine.exchange.journal_import import JournalReader, read_into
 from engine.ledger.layout import DREAM
-from engine.named.changing import create, rename
-from engine.transfer.journal_import import JournalReader, read_into
+from engine.memories.named_changing import create, rename
 from proofs.leaves import State
 from tests.support.engines import BEGIN, backend_of, fresh_rows, rows_of, salt_of
 

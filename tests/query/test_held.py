@@ -10,7 +10,7 @@ import pytest
 
 from engine import Add, Engine
 from engine.base.errors import InvalidInputError, RefusedError
-from engine.query import held
+from engine.query import already_held as held
 from tests.query.recall.support import id_of
 from tests.support.command_line import Cli, bare, cli, surroundings
 from tests.support.engines import engine_on

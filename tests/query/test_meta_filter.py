@@ -9,7 +9,7 @@ import pytest
 
 from engine import Add, Engine, Filters, Follow, Link
 from engine.base.errors import EngineError, InvalidInputError, LimitError
-from engine.transfer.backup import import_journal
+from engine.exchange.backup import import_journal
 from tests.query.recall.support import WORDS_ONLY, id_of, memory
 
 LAMPS = [

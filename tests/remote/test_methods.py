@@ -25,7 +25,7 @@ from engine import (
     Tag,
 )
 from engine.remote.memory import RemoteEngine
-from engine.wire.operations import NOT_OFFERED, operations
+from engine.remote.wire.operations import NOT_OFFERED, operations
 from tests.remote.support import connected, new_store
 
 

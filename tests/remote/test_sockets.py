@@ -10,7 +10,7 @@ import pytest
 
 from engine import AsyncEngine, Engine, NotFoundError
 from engine.base.errors import ForbiddenError, UnauthorizedError
-from engine.named import changing
+from engine.memories import named_changing as changing
 from tests.asynchronous.support import run_in_asyncio
 from tests.remote.support import new_store, serving
 

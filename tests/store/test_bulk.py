@@ -34,7 +34,7 @@ def test_the_followers_come_along(monkeypatch: pytest.MonkeyPatch) -> None:
     """During bulk work followers build large segments only; the final rows are those of a single catch-up."""
     monkeypatch.setattr(limits, "FOLLOW_EVENTS_MAX", 200)
     monkeypatch.setattr("engine.store.store.COMMIT_CHUNK", 90)
-    monkeypatch.setattr("engine.followers.index.BULK_DOCUMENTS", 512)
+    monkeypatch.setattr("engine.index.index_follower.BULK_DOCUMENTS", 512)
     engine = engine_on()
     made = [Add(f"text {number} of many", id=id_of(number), tags=["red"]) for number in range(1500)]
     assert sum(receipt.changed for receipt in engine.apply_many(made)) == 1500

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from engine.engine import Engine
+from tests.exchange.rescue.stores import digests
 from tests.support.children import run
 from tests.support.leveldb import needs_leveldb
 from tests.support.read_only import WAYS, prefix_for
-from tests.transfer.rescue.stores import digests
 
 READ = """
 import json, sys, tempfile

@@ -11,8 +11,8 @@ from typing import Any, Final
 from engine.base.model import Receipt
 from engine.commands import Add
 from engine.engine import Engine
-from engine.transfer.backup import import_journal, verify_backup
-from engine.transfer.mirror.manifest import MANIFEST
+from engine.exchange.backup import import_journal, verify_backup
+from engine.files.mirror.manifest import MANIFEST
 from tests.support.engines import BEGIN
 from tests.support.workloads import commands, id_of
 from tests.torture.injected import Acknowledge

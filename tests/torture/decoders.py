@@ -16,9 +16,14 @@ from engine.base.errors import EngineError
 from engine.base.json_text import JsonError
 from engine.engine import Engine
 from engine.erase.destroy import read_pending
-from engine.followers.columns import decode_facts, decode_lengths
-from engine.followers.packs import decode_packs, find_row
-from engine.followers.segments import decode_blocks, decode_summary, segments_of
+from engine.exchange.journal_import import JournalReader
+from engine.exchange.journal_lines import LineError, parse_line, read_event, read_head
+from engine.files.ingest.frontmatter import read_frontmatter
+from engine.files.mirror.manifest import MANIFEST
+from engine.files.mirror.manifest import decode as decode_manifest
+from engine.index.columns import decode_facts, decode_lengths
+from engine.index.packs import decode_packs, find_row
+from engine.index.segments import decode_blocks, decode_summary, segments_of
 from engine.knowledge.dreaming.round import read_cursor
 from engine.ledger.codec import decode_body, decode_header
 from engine.ledger.journal import read_log
@@ -26,11 +31,6 @@ from engine.ledger.layout import DREAM, ERASING, FAMILIES, INDEX_BLOCKS, INDEX_R
 from engine.ledger.pages import decode_page
 from engine.ledger.records import decode_atom, decode_atom_twin, decode_edge, read_counters
 from engine.query.explore.replies import parse_action
-from engine.transfer.ingest.frontmatter import read_frontmatter
-from engine.transfer.journal_import import JournalReader
-from engine.transfer.journal_lines import LineError, parse_line, read_event, read_head
-from engine.transfer.mirror.manifest import MANIFEST
-from engine.transfer.mirror.manifest import decode as decode_manifest
 from proofs.errors import ProofError
 from proofs.events import EventKind
 from proofs.forms import FormError

@@ -60,7 +60,7 @@ MATRIX: Final = (
     Row(
         "F5", "the disk is full",
         (_RULES + "test_r1_after_a_torn_record_nothing_more_is_acknowledged",
-         "tests/transfer/test_backup.py::test_nothing_is_left_where_there_is_no_room",
+         "tests/exchange/test_backup.py::test_nothing_is_left_where_there_is_no_room",
          _HERE + "test_kills.py::test_a_system_call_that_fails_loses_nothing",
          "tests/store/test_full_disk.py::test_a_disk_that_is_really_full"),
         ("enospc",), "as F4; everything that reads works while the disk stays full",
@@ -154,7 +154,7 @@ MATRIX: Final = (
     ),
     Row(
         "F20", "a mirror is written in part",
-        ("tests/transfer/mirror/test_killed.py::test_killed_anywhere_a_mirror_stands_whole",),
+        ("tests/files/mirror/test_killed.py::test_killed_anywhere_a_mirror_stands_whole",),
         ("kill",), "the old or the new mirror stands whole",
     ),
     Row(

@@ -11,9 +11,9 @@ from typing import Final, NamedTuple
 from backends.errors import BackendError
 from engine.base.errors import EngineError
 from engine.engine import Engine
+from engine.exchange.rescue.journal import ACTOR
 from engine.ledger.journal import read_log
 from engine.ledger.layout import journal_key
-from engine.transfer.rescue.journal import ACTOR
 from proofs.codec import decode_header
 from tests.support.engines import ticking
 from tests.torture.programs import salts

@@ -5,10 +5,10 @@ from __future__ import annotations
 from itertools import combinations
 from typing import Any, Final
 
-from engine.followers.columns import title_hash
 from engine.text import simhash
 from engine.text.analyzer import index_terms
 from engine.text.labels import label_of
+from engine.text.simhash import title_hash
 
 CONTENTS: Final = (
     "Caroline: Hey Mel!",

@@ -1,5 +1,5 @@
 //! The documents of the index: their terms, lengths and facts, as columns. The twin is
-//! `engine.followers.columns`.
+//! `engine.index.columns`.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -239,7 +239,7 @@ fn tally<'a>(ids: impl Iterator<Item = &'a TermId>, counts: &mut [usize], tallie
     }
 }
 
-/// The content of a segment as columns, as in `engine.followers.columns.Columns`.
+/// The content of a segment as columns, as in `engine.index.columns.Columns`.
 #[derive(Default)]
 pub struct Columns {
     /// The terms one after the other, those of heads with HEAD before them, and the end of each.
@@ -383,7 +383,7 @@ type Items<'py> = (
 );
 
 /// Return the columns of documents, or `None`. Numbers are little-endian. The twin is
-/// `engine.followers.columns.build`.
+/// `engine.index.columns.build`.
 #[pyfunction]
 fn build_columns<'py>(
     py: Python<'py>,

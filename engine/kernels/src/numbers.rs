@@ -1,5 +1,5 @@
 //! The stored form of the numbers that a segment has for each document. The twin is
-//! `engine.followers.numbers`.
+//! `engine.index.document_numbers`.
 
 const WIDTH_MAX: usize = 8;
 const LISTED: u8 = 0x10;

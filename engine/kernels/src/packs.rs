@@ -1,5 +1,5 @@
 //! The stored form of the rows of terms: many of them in one stored row. The twin is
-//! `engine.followers.packs`.
+//! `engine.index.packs`.
 
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;

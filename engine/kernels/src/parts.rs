@@ -1,5 +1,5 @@
-//! The parts of speech of the words of a question in ASCII. The twins are `engine.language.parts` and
-//! `engine.language.lexicon`, which state the rules.
+//! The parts of speech of the words of a question in ASCII. The twins are `engine.text.language.parts` and
+//! `engine.text.language.lexicon`, which state the rules.
 
 use std::collections::{HashMap, HashSet};
 

@@ -1,4 +1,4 @@
-//! The analysis of a plain question. The twin is `engine.language.question`, which states the rules.
+//! The analysis of a plain question. The twin is `engine.text.language.question`, which states the rules.
 //!
 //! A plain question is a short ASCII text without quotation marks, identifiers with signs, mixtures of letters and
 //! digits, and introductory or closing phrases. All other questions are left to the twin. Patterns of times and of

@@ -1,5 +1,5 @@
 //! The rows of index segments: checking stored rows, merging, encoding and hashing. The twins are
-//! `engine.followers.columns.merge`, `engine.followers.postings.decode` and `encode`.
+//! `engine.index.columns.merge`, `engine.index.postings.decode` and `encode`.
 
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple};

@@ -18,10 +18,10 @@ from engine.commands import Add, Link, RegisterType, Revise, Tag
 from engine.commands.base import Transaction, receipt
 from engine.commands.edges import known_type
 from engine.knowledge.forms import IMPLIED, is_implied
-from engine.language.categories import Category
 from engine.ledger.entities import ENTITY, MENTIONS, entity_id, entity_identity, entity_key
 from engine.ledger.records import AtomRecord, Lookup
 from engine.ledger.subject_history import subject_history
+from engine.text.language.categories import Category
 from proofs.events import AtomBody, AtomDetail, EdgeBody, EdgeDetail, EventKind, TagsBody
 from proofs.leaves import EdgeType, State
 from proofs.sets import tag_identity

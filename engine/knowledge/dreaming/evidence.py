@@ -24,8 +24,8 @@ from engine.knowledge.dreaming.tokenized_text import (
     is_possible,
     is_unlisted,
 )
-from engine.language.categories.marked_text import LISTS, MARKS, Mark
-from engine.language.wordlists import read_lists
+from engine.text.language.categories.marked_text import LISTS, MARKS, Mark
+from engine.text.language.wordlists import read_lists
 
 UNCOUNTABLE: Final = frozenset(read_lists(__package__, "uncountable.txt")["uncountable"])
 """Nouns that can stand before a singular verb without an article, as names do: `Rain is coming.`"""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 from engine.knowledge.dreaming.tokenized_text import TokenizedText, Tokens, is_shouted
-from engine.language.categories.marked_text import Mark
-from engine.language.lexicon import is_past, is_third
+from engine.text.language.categories.marked_text import Mark
+from engine.text.language.lexicon import is_past, is_third
 
 _SINGULAR: Final = frozenset(
     {"is", "was", "has", "does", "isn't", "wasn't", "hasn't", "doesn't", "will", "won't", "would", "wouldn't"}

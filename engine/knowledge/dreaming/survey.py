@@ -13,18 +13,18 @@ from typing import Final, NamedTuple, TypeVar
 from pyroaring import BitMap
 
 from backends.base import Reader
-from engine.followers.index_view import IndexView
 from engine.followers.tags import LIVE, members
+from engine.index.index_view import IndexView
 from engine.knowledge.dreaming.config import DreamConfig
 from engine.knowledge.dreaming.known_names import Name
 from engine.knowledge.dreaming.tokenized_text import TokenizedText
-from engine.language.categories import TEXT_CHARS_MAX, Category, categories_of
-from engine.language.categories.rules import categories_in
 from engine.ledger.entities import ENTITY
 from engine.ledger.queries import bodies_of, ids_at, records_of
 from engine.ledger.records import AtomRecord
 from engine.query.filters import mentioning
 from engine.text.analyzer import index_terms
+from engine.text.language.categories import TEXT_CHARS_MAX, Category, categories_of
+from engine.text.language.categories.rules import categories_in
 from engine.text.words import STOP_WORDS
 from proofs.events import AtomBody
 from proofs.sets import Group

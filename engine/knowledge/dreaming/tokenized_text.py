@@ -7,9 +7,9 @@ from functools import cached_property, lru_cache
 from typing import Final, NamedTuple
 
 from engine.knowledge.dreaming.config import DreamConfig
-from engine.language.categories.marked_text import MARKS, Mark, MarkedText, tokens_of
-from engine.language.categories.people import NamedPeople, named_in
-from engine.language.lexicon import ADJECTIVES, ADVERBS, FUNCTION_WORDS, GENERIC, NUMBERS, is_verb
+from engine.text.language.categories.marked_text import MARKS, Mark, MarkedText, tokens_of
+from engine.text.language.categories.people import NamedPeople, named_in
+from engine.text.language.lexicon import ADJECTIVES, ADVERBS, FUNCTION_WORDS, GENERIC, NUMBERS, is_verb
 from engine.text.words import STOP_WORDS
 
 _NO_BEGINNING: Final = (

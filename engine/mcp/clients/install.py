@@ -150,7 +150,7 @@ def _read(file: Path) -> bytes | None:
 
 def _backed_up(file: Path, content: bytes) -> str:
     """Write a copy of a file to the same folder under an unused name, and return the path of the copy."""
-    from engine.transfer.atomic_output import new_file
+    from engine.files.atomic_output import new_file
 
     number, backup = 1, file.with_name(f"{file.name}.bak")
     while backup.exists() or backup.is_symlink():
@@ -162,7 +162,7 @@ def _backed_up(file: Path, content: bytes) -> str:
 
 
 def _replace(file: Path, before: bytes | None, after: bytes) -> None:
-    from engine.transfer.atomic_output import new_file
+    from engine.files.atomic_output import new_file
 
     place = file.resolve()
 

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from backends.base import Reader
 from engine.base.errors import CorruptionError
 from engine.base.validation import atom_id, show_id
-from engine.followers.index_view import IndexView
 from engine.followers.tags import LIVE, members
+from engine.index.index_view import IndexView
 from engine.ledger.queries import bodies_of, ids_at, records_of
 from engine.ledger.records import AtomRecord
 from engine.query.context.windows import (

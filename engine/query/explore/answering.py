@@ -7,7 +7,6 @@ from typing import Final
 
 from engine.base.validation import atom_id
 from engine.followers.names import page_title
-from engine.language.question import analyze_question
 from engine.ledger.queries import bodies_of, records_of
 from engine.query.explore.actions import Verb
 from engine.query.explore.answers import Hint
@@ -17,6 +16,7 @@ from engine.query.explore.state import Finding, same
 from engine.query.explore.walker import odds
 from engine.query.recall.answer import joined_titles
 from engine.query.view import View
+from engine.text.language.question import analyze_question
 from proofs.leaves import State
 
 SHARE_MIN: Final = 0.01

@@ -20,7 +20,6 @@ from engine.base.direction import Direction
 from engine.base.errors import InvalidInputError, NotFoundError
 from engine.base.validation import atom_id, integer, show_id
 from engine.followers.names import page_title
-from engine.language.question import analyze_question
 from engine.ledger.queries import bodies_of, body_of, edges_at, records_of
 from engine.ledger.records import AtomRecord
 from engine.query.budget import CHARS_PER_TOKEN_MAX, tokens_of
@@ -33,6 +32,7 @@ from engine.query.named import Pieces
 from engine.query.recall.answer import Hit, joined_titles
 from engine.query.recall.recall import recall
 from engine.query.snippets import Snippets, beginning
+from engine.text.language.question import analyze_question
 
 TITLE_CHARS: Final = 40
 """The largest length of a hint's title in characters, which are about 10 tokens of English."""

@@ -21,7 +21,6 @@ from engine.base.direction import Direction
 from engine.base.errors import ConflictError, EngineError, InvalidInputError, NotFoundError
 from engine.base.validation import folded_tag, integer, line, positive, quoted, several
 from engine.commands.edges import known_type
-from engine.followers.columns import title_hash
 from engine.followers.names import has_aliases, named, page_title
 from engine.followers.tags import members
 from engine.ledger.entities import ENTITY, entity_id, entity_name
@@ -43,6 +42,7 @@ from engine.query.filters import NO_FILTERS, Filters, allowed, meets_categories,
 from engine.query.named import Pieces, edges_of_pieces, pieces_named
 from engine.query.snippets import beginning
 from engine.text.analyzer import index_terms
+from engine.text.simhash import title_hash
 from proofs.leaves import State
 from proofs.sets import Group, tag_identity
 

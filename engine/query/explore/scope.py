@@ -15,8 +15,8 @@ from backends.base import Reader
 from engine.base.error_translation import translated
 from engine.base.errors import NotFoundError
 from engine.base.validation import show_id
-from engine.followers.index_view import IndexView
 from engine.followers.tags import LIVE, members
+from engine.index.index_view import IndexView
 from engine.ledger.entities import ENTITY
 from engine.ledger.journal import LogState, read_log
 from engine.ledger.queries import get_record, resolve_id, short_id

@@ -17,8 +17,8 @@ from typing import Final
 
 from backends.base import Reader
 from engine.base.validation import atom_id, positive, show_id
-from engine.followers.index_view import IndexView
 from engine.followers.tags import LIVE, members
+from engine.index.index_view import IndexView
 from engine.ledger.layout import EDGE_FROM, edge_from_key
 from engine.ledger.queries import records_of
 from engine.ledger.records import AtomRecord, decode_edge, type_name

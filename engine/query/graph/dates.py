@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from engine.language.calendar import Dated, Unit, resolve
-from engine.language.times import find_times
+from engine.text.language.calendar import Dated, Unit, resolve
+from engine.text.language.times import find_times
 
 CHARS_MAX = 4096
 """Only this many characters at the beginning of a text are searched."""

@@ -1,8 +1,8 @@
 """The domain of a name: whether it names a person, an organisation, a place, a technology or a time.
 
 The rules add up what is known of a name: its type as an entity, its relations, the word lists of
-`engine.language.categories`, and how a few texts use the name. The domain with the highest sum is the domain
-of the name. A name about which nothing is known belongs to the domain `thing`.
+`engine.text.language.categories`, and how a few texts use the name. The domain with the highest sum is the
+domain of the name. A name about which nothing is known belongs to the domain `thing`.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
-from engine.language.categories import TEXT_CHARS_MAX, Category
-from engine.language.categories.marked_text import MARKS, Mark, MarkedText
-from engine.language.categories.people import NamedPeople, named_in
-from engine.language.categories.places import is_place
-from engine.language.categories.rules import categories_in
+from engine.text.language.categories import TEXT_CHARS_MAX, Category
+from engine.text.language.categories.marked_text import MARKS, Mark, MarkedText
+from engine.text.language.categories.people import NamedPeople, named_in
+from engine.text.language.categories.places import is_place
+from engine.text.language.categories.rules import categories_in
 
 
 class Domain(StrEnum):

@@ -22,10 +22,9 @@ from engine.base import limits
 from engine.base.direction import Direction
 from engine.base.errors import EngineError, LimitError
 from engine.base.validation import folded_tag
-from engine.followers.index_view import IndexView
 from engine.followers.names import is_page, named, page_name
 from engine.followers.tags import members
-from engine.language.categories import Category
+from engine.index.index_view import IndexView
 from engine.ledger.entities import ENTITY, MENTIONS, entity_id, entity_identity
 from engine.ledger.queries import (
     bodies_of,
@@ -41,6 +40,7 @@ from engine.ledger.records import AtomRecord, EdgeRecord, read_atom, type_name
 from engine.query.filters import mentioning
 from engine.query.graph.domains import domain_named
 from engine.text.analyzer import index_terms
+from engine.text.language.categories import Category
 from engine.text.words import STOP_WORDS
 from proofs.leaves import State
 from proofs.sets import Group, tag_identity

@@ -80,7 +80,7 @@ class Signals:
     question, its score rises by this share."""
     speaker: float = 1.0
     """If the question asks what somebody said, the score of an atom rises by this share if its label is this
-    speaker's (`engine.language.speaking`)."""
+    speaker's (`engine.text.language.speaking`)."""
     tag: float = 0.5
     """The weight of a word of the question that matches a tag, relative to a word that matches the text."""
     forms: float = 0.5

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from engine.followers.index_view import IndexView
-from engine.language.model import Entity, Question
+from engine.index.index_view import IndexView
+from engine.text.language.model import Entity, Question
 
 BLOCK: Final = 256
 """The number of terms whose rows are read at a time, so that the rows of a long question are not all in

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.kernels import NATIVE
-from engine.language.lexicon import forms_of
+from engine.text.language.lexicon import forms_of
 
 
 class Mentions:

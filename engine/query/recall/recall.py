@@ -9,7 +9,6 @@ from backends.base import Reader
 from engine.base import limits
 from engine.base.errors import InvalidInputError
 from engine.base.validation import instance, integer, positive, text_bytes
-from engine.language.question import analyze_question
 from engine.ledger.journal import read_log
 from engine.query.budget import BUDGET_MIN
 from engine.query.filters import NO_FILTERS, Filters, maybe_superseded
@@ -22,6 +21,7 @@ from engine.query.recall.considered import considered
 from engine.query.recall.scope import RecallScope
 from engine.query.recall.spelling import respelled
 from engine.query.view import View
+from engine.text.language.question import analyze_question
 
 DEFAULT_LIMIT = 10
 """The largest number of hits if neither a limit nor a budget is given."""

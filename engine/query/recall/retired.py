@@ -20,8 +20,8 @@ from pyroaring import BitMap
 from backends.base import Reader
 from engine.base.direction import Direction
 from engine.base.validation import PROVENANCES, show_id
-from engine.followers.index import IndexFollower
-from engine.followers.index_view import IndexView
+from engine.index.index_follower import IndexFollower
+from engine.index.index_view import IndexView
 from engine.ledger.queries import bodies_of, edges_at, get_record, record_at
 from engine.ledger.records import AtomRecord, read_atom
 from engine.query.duplicates import are_near

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from pyroaring import BitMap
 
 from backends.base import Reader
-from engine.followers.index_view import IndexView, TermRows
-from engine.language.model import Ask, Question
+from engine.index.index_view import IndexView, TermRows
 from engine.ledger.queries import bodies_of, ids_at, records_of
 from engine.ledger.records import AtomRecord
 from engine.query.positions import Positions
@@ -23,6 +22,7 @@ from engine.query.recall.known import KnownAtoms
 from engine.query.recall.reading import LazyReading, Reading, TextReader
 from engine.query.recall.signals.bm25 import WeightedTerm, idf
 from engine.query.recall.signals.scoring import Lists
+from engine.text.language.model import Ask, Question
 from proofs.events import AtomBody
 from proofs.sets import Group
 

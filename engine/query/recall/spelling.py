@@ -16,11 +16,8 @@ from typing import Final, NamedTuple
 from pyroaring import BitMap
 
 from backends.base import Reader
-from engine.followers.index_view import IndexView
 from engine.followers.names import aliased, has_aliases
-from engine.language.lexicon import forms_of
-from engine.language.model import Part, Question
-from engine.language.tokenizer import bare, clean, split
+from engine.index.index_view import IndexView
 from engine.ledger.queries import bodies_of, ids_at, records_of
 from engine.query.filters import mentioning
 from engine.query.recall.allowed import Allowed
@@ -28,6 +25,9 @@ from engine.query.recall.answer import MatchedName
 from engine.query.recall.tag_terms import tag_terms
 from engine.text.analyzer import analyze_query, index_terms
 from engine.text.labels import label_of
+from engine.text.language.lexicon import forms_of
+from engine.text.language.model import Part, Question
+from engine.text.language.tokenizer import bare, clean, split
 from engine.text.simhash import phrase_hashes
 from proofs.sets import Group
 

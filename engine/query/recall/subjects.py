@@ -13,12 +13,12 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.language.listed import is_asked_for, listed
-from engine.language.model import Entity
 from engine.query.recall.answer import Hit, Subject
 from engine.query.recall.pool import Pool
 from engine.query.recall.scope import RecallScope
 from engine.query.recall.signals import anchors
+from engine.text.language.listed import is_asked_for, listed
+from engine.text.language.model import Entity
 
 SPARE: Final = 8
 """The number of candidates of each subject that are kept in addition to its share, because some of them may

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 from backends.base import Reader
 from engine.base.errors import CorruptionError
-from engine.followers.index import IndexFollower, read_summaries
-from engine.followers.postings import Tail, TermRow, stored_block
-from engine.followers.segments import BLOCK_ROWS, LENGTHS, SegmentName, decode_blocks, describe
+from engine.index.index_follower import IndexFollower, read_summaries
+from engine.index.postings import Tail, TermRow, stored_block
+from engine.index.segments import BLOCK_ROWS, LENGTHS, SegmentName, decode_blocks, describe
 from engine.ledger.layout import tree_prefix
 from engine.ledger.pages import (
     LEAF_BYTES,

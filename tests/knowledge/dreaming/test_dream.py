@@ -7,8 +7,8 @@ from itertools import combinations
 
 from engine.commands import Add
 from engine.knowledge.dreaming.config import DreamConfig
-from engine.language.categories import Category
 from engine.query.filters import in_categories
+from engine.text.language.categories import Category
 from tests.knowledge.dreaming.support import EAGER, LETTERS, added, dreamt, left_in
 from tests.support.engines import engine_on
 

@@ -12,8 +12,8 @@ from engine import Add, Engine, Filters, Follow, Link
 from engine.base.errors import InvalidInputError
 from engine.commands import Command
 from engine.followers.tags import LIVE, members
-from engine.language.categories import Category, categories_of
 from engine.query.filters import allowed, category_sets
+from engine.text.language.categories import Category, categories_of
 from tests.query.recall.support import WORDS_ONLY, id_of, memory
 
 CAUSE = "The boiler stopped because a valve broke."

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from pyroaring import BitMap
 
-from engine.followers.index_view import IndexView
+from engine.index.index_view import IndexView
 from engine.query.recall.allowed import Allowed
 from engine.query.recall.signals.bm25 import MICRO, Bm25Config, weighted_terms
 from engine.query.recall.signals.scoring import Lists

@@ -8,7 +8,7 @@ from random import Random
 import pytest
 
 from engine.base.errors import CorruptionError, EngineError, VerificationError
-from engine.followers.segments import FACTS, LENGTHS, SegmentName
+from engine.index.segments import FACTS, LENGTHS, SegmentName
 from engine.ledger.layout import (
     DESTROYED,
     ERASURE,

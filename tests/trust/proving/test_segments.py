@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from backends.memory import MemoryBackend
 from engine.commands import Add, Tombstone
 from engine.engine import Engine
-from engine.followers.segments import BLOCK_ROWS, SegmentName
+from engine.index.segments import BLOCK_ROWS, SegmentName
 from engine.trust.proving.openings import IndexRows
 from proofs.basis import Root
 from proofs.claims import AtomsMentioning, AtomsTagged, Claim, NoneMentioning, NoneTagged

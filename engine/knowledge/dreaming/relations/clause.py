@@ -10,8 +10,8 @@ from engine.knowledge.dreaming.relations.earlier import Earlier
 from engine.knowledge.dreaming.relations.phrases import Kind, Phrase, Phrases
 from engine.knowledge.dreaming.relations.statements import Statement
 from engine.knowledge.dreaming.relations.words import WORDS
-from engine.language.categories.marked_text import MARKS, Mark
-from engine.language.lexicon import ADVERBS, FUNCTION_WORDS, is_past
+from engine.text.language.categories.marked_text import MARKS, Mark
+from engine.text.language.lexicon import ADVERBS, FUNCTION_WORDS, is_past
 
 IS: Final = WORDS["is"]
 _PLURAL: Final = WORDS["plural"]

@@ -19,8 +19,8 @@ from engine.knowledge.dreaming.relations.sentences import Sentence, sentences_of
 from engine.knowledge.dreaming.relations.statements import WRITER, Statement
 from engine.knowledge.dreaming.relations.verb_patterns import VerbPatterns
 from engine.knowledge.dreaming.relations.words import WORDS
-from engine.language.categories.marked_text import MARKS, Mark
-from engine.language.lexicon import GIVEN_NAMES
+from engine.text.language.categories.marked_text import MARKS, Mark
+from engine.text.language.lexicon import GIVEN_NAMES
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc

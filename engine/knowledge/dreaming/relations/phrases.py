@@ -9,8 +9,8 @@ from typing import Final, NamedTuple
 
 from engine.knowledge.dreaming.relations.sentences import Sentence
 from engine.knowledge.dreaming.relations.words import WORDS
-from engine.language.categories.marked_text import LISTS, MARKS, Mark
-from engine.language.lexicon import (
+from engine.text.language.categories.marked_text import LISTS, MARKS, Mark
+from engine.text.language.lexicon import (
     ADJECTIVES,
     ADVERBS,
     BARE_VERBS,

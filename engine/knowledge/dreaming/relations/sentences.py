@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from engine.knowledge.dreaming.relations.words import WORDS
-from engine.language.categories.marked_text import LETTER, LISTS
-from engine.language.lexicon import TITLES
+from engine.text.language.categories.marked_text import LETTER, LISTS
+from engine.text.language.lexicon import TITLES
 
 MARGIN: Final = 6
 """The number of empty tokens after the last token of a sentence. One empty token is before the first."""

@@ -10,7 +10,7 @@ from engine.knowledge.dreaming.relations.phrases import Kind, Phrase
 from engine.knowledge.dreaming.relations.predicates import Verb
 from engine.knowledge.dreaming.relations.statements import Statement
 from engine.knowledge.dreaming.relations.words import WORDS
-from engine.language.categories.marked_text import MARKS, Mark
+from engine.text.language.categories.marked_text import MARKS, Mark
 
 _NEGATIONS: Final = WORDS["negations"]
 

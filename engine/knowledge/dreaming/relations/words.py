@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from engine.language.wordlists import read_lists
+from engine.text.language.wordlists import read_lists
 
 WORDS: Final = {name: frozenset(listed) for name, listed in read_lists(__package__, "words.txt").items()}
 """The words of each list."""

@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.kernels import NATIVE
-from engine.language.lexicon import forms_of
 from engine.query.arrays import distinct
 from engine.query.positions import Positions
 from engine.query.recall.pool import Pool
@@ -21,6 +20,7 @@ from engine.query.recall.scope import RecallScope
 from engine.query.recall.signals.bm25 import MICRO, WeightedTerm, idf, weighted_terms
 from engine.query.recall.signals.scoring import Lists
 from engine.query.recall.tag_terms import tag_terms
+from engine.text.language.lexicon import forms_of
 from proofs.sets import Group, tag_identity
 
 HEAVIEST_TERMS_MAX: Final = 16

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from engine.base.errors import InvalidInputError
-from engine.followers.index_view import TermRows
+from engine.index.index_view import TermRows
 
 MICRO: Final = 1_000_000
 """The factor that converts a score to millionths. Scores are compared in millionths, because sums may differ

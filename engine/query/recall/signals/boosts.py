@@ -6,13 +6,13 @@ from typing import Final
 
 import numpy as np
 
-from engine.followers.index_view import TermRows
 from engine.followers.tags import day_of, union, values
-from engine.language.model import Ask
+from engine.index.index_view import TermRows
 from engine.query.recall.mentions import Mentions
 from engine.query.recall.pool import Pool
 from engine.query.recall.scope import RecallScope
 from engine.query.recall.signals.bm25 import WeightedTerm
+from engine.text.language.model import Ask
 from proofs.sets import Group
 
 RELATION: Final = 5.0

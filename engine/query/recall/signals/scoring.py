@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pyroaring import BitMap
 
-from engine.followers.index_view import IndexView, Norms, TermRows, decoded
+from engine.index.index_view import IndexView, Norms, TermRows, decoded
 from engine.kernels import NATIVE
 from engine.query.recall.allowed import Allowed
 from engine.query.recall.signals.bm25 import MICRO

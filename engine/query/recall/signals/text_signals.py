@@ -8,12 +8,12 @@ from typing import Final
 import numpy as np
 
 from engine.base.limits import TRUST_MAX
-from engine.language.model import Ask
-from engine.language.speaking import is_by, labels_wanted
 from engine.query.recall.pool import Pool
 from engine.query.recall.scope import LoadedAtom, RecallScope
 from engine.text.analyzer import analyze_query
 from engine.text.labels import label_of
+from engine.text.language.model import Ask
+from engine.text.language.speaking import is_by, labels_wanted
 
 SPOKEN_READ: Final = 64
 """The number of candidates whose labels are read if the question asks what somebody said."""

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.base.errors import InvalidInputError
-from engine.followers import index_view
+from engine.index import index_view
 from engine.query.recall.signals.bm25 import K1_MAX, Bm25Config
 from engine.query.recall.signals.scoring import TIES_MAX
 from engine.text.analyzer import index_terms

@@ -1,0 +1,1 @@
+"""Exchange: exports of other programs, the journal as text, backups, and rescue from damaged stores."""

@@ -1,0 +1,82 @@
+"""Import and export in the formats of other memory programs, with one module for each format."""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Final
+
+from engine.base.error_translation import translated
+from engine.base.errors import InvalidInputError
+from engine.exchange.other_programs.base import ItemsExported, ReadItems, WriteFile, WriteFolder
+from engine.files.atomic_output import new_file, new_folder
+from engine.store.store import Store
+
+STDOUT: Final = "-"
+
+READERS: Final = ("basic-memory", "chatgpt", "claude", "mem0")
+"""The formats that can be imported. The module with the name of the format has a function `read`."""
+
+WRITERS: Final = ("mcp-memory", "mem0")
+"""The formats that can be exported as one file. The module of each format has a function `write`."""
+
+FOLDER_WRITERS: Final = ("basic-memory",)
+"""The formats that can be exported as a folder. The module of each format has a function `write`."""
+
+
+def reader(form: str) -> ReadItems:
+    """Return the function that reads a format.
+
+    Raises:
+        InvalidInputError: there is no such format.
+    """
+    found: ReadItems = _module(READERS, form).read
+    return found
+
+
+def check_file(form: str, path: Path) -> None:
+    """Check that an import can begin to read the file or folder at `path`.
+
+    Raises:
+        NotFoundError: `path` does not exist.
+        InvalidInputError: according to its first bytes, the file does not have this format.
+    """
+    next(iter(reader(form)(path)), None)
+
+
+def export_items(store: Store, form: str, path: str | Path) -> ItemsExported:
+    """Write the live atoms to a new file or a new folder, in the format of another memory program.
+
+    Args:
+        store: The store.
+        form: One of `WRITERS` or `FOLDER_WRITERS`.
+        path: The file or folder to create; `-` is stdout, for formats that consist of one file.
+
+    Raises:
+        InvalidInputError: there is no such format, or the format is a folder and `path` is stdout.
+        RefusedError: `path` exists.
+    """
+    with translated():
+        if form in FOLDER_WRITERS:
+            if str(path) == STDOUT:
+                raise InvalidInputError(
+                    f"the format {form} is a folder, which cannot be written to stdout",
+                    hint="name a new folder",
+                )
+            to_folder: WriteFolder = _module(FOLDER_WRITERS, form).write
+            with new_folder(Path(path)) as folder:
+                return to_folder(store, folder)
+        to_file: WriteFile = _module(WRITERS, form).write
+        if str(path) == STDOUT:
+            return to_file(store, sys.stdout.buffer.write)
+        with new_file(Path(path)) as file:
+            return to_file(store, file.write)
+
+
+def _module(formats: tuple[str, ...], form: str) -> Any:
+    if form not in formats:
+        raise InvalidInputError(
+            f"there is no format {form!a:.80}", hint=f"the formats are: {', '.join(formats)}"
+        )
+    return import_module(f"{__name__}.{form.replace('-', '_')}")

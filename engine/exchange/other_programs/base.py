@@ -1,0 +1,170 @@
+"""The values that readers of other programs' files yield: items, which become atoms, and reports."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from engine.base.errors import InvalidInputError, NotFoundError
+from engine.base.limits import CONTENT_BYTES_MAX, KEY_BYTES_MAX, TAGS_PER_ATOM_MAX
+from engine.files.ingest.documents import BadItemError, Skipped
+from engine.files.ingest.field_values import is_line, tag_of
+from engine.files.ingest.pieces import distinct_tags, parse_plain
+from engine.store.store import Store
+
+TEXT_CHARS_MAX: Final = CONTENT_BYTES_MAX
+"""The maximum number of characters of a text. A longer text is reported and not imported."""
+
+ACTOR: Final = "import"
+"""The actor of all events of an import."""
+
+
+@dataclass(frozen=True, slots=True)
+class ItemRelation:
+    """An edge from an item to a target item. The target is identified by one of the target's names."""
+
+    predicate: str
+    """The edge type, a valid label."""
+    target: str
+    """The name of the item where the edge ends, spelled as in the file."""
+    data: bytes = b""
+    """The data of the edge, canonical CBOR."""
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """An item in a file of another program, such as a message.
+
+    If the text is split, it becomes several atoms.
+    """
+
+    where: str
+    """The name of the file, for reports."""
+    at: int | None
+    """The number of the item in the file, from 1."""
+    source: str
+    key: str | None
+    """The item's id in the other program, or None.
+
+    The id of an atom is derived from the source and the key or, without a key, from the source and the text.
+    """
+    pieces: tuple[str, ...]
+    """The contents of the item's atoms, in order: at least one, and exactly one if there is no key."""
+    title: str | None = None
+    kind: str = "note"
+    tags: tuple[str, ...] = ()
+    buckets: tuple[str, ...] | None = None
+    """The buckets, or None for the buckets that the caller of the import chose."""
+    sequence: int | None = None
+    """The sequence number of the first piece; the other pieces have the following numbers."""
+    created: int | None = None
+    trust: int | None = None
+    occurrence: int = 0
+    """The number of earlier items of the same source with the same text, if there is no key."""
+    fields: str = ""
+    """The fields that an atom cannot represent, as JSON. They are stored on the atom's edge to the origin."""
+    relations: tuple[ItemRelation, ...] = ()
+    names: tuple[str, ...] = ()
+    """The names by which relations can refer to the item."""
+    whole: bool = False
+    """True if the file contains the whole source.
+
+    Atoms of the source that are not in the file are tombstoned.
+    """
+    omitted: tuple[str, ...] = ()
+    """The names of the item's parts that are not imported."""
+
+
+@dataclass(frozen=True, slots=True)
+class Omitted:
+    """The names of the parts of a file that do not belong to an item and are not imported."""
+
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ItemsExported:
+    """The result of an export in the format of another program."""
+
+    items: int
+    left: tuple[tuple[str, int], ...]
+    """The data that the format cannot represent, as (name, number of occurrences)."""
+
+    @classmethod
+    def of(cls, items: int, omitted: Counter[str]) -> ItemsExported:
+        """Create the result from the counts; zero counts are omitted, and the rest is sorted by name."""
+        return cls(items, tuple(sorted((name, count) for name, count in omitted.items() if count)))
+
+
+ReadItems = Callable[[Path], Iterator[Item | Omitted | Skipped]]
+"""A function that reads a file or folder from its beginning and returns an iterator.
+
+The first step of the iterator raises NotFoundError or InvalidInputError if the file cannot have this format.
+After that, no content of the file causes an exception.
+"""
+
+Put = Callable[[bytes], object]
+"""A callback that receives the next bytes of a file."""
+
+WriteFile = Callable[[Store, Put], ItemsExported]
+"""A function that writes the live atoms as the bytes of one file."""
+
+WriteFolder = Callable[[Store, Path], ItemsExported]
+"""A function that writes the live atoms as files in an empty folder."""
+
+
+def split_text(text: str, label: str = "") -> tuple[str, ...]:
+    """Split a text into pieces of the size of an atom, each with the prefix `label: ` if there is a label.
+
+    Raises:
+        BadItemError: the text is too long, or a piece is not valid as content.
+    """
+    if len(text) > TEXT_CHARS_MAX:
+        raise BadItemError(f"the text has {len(text):,} characters; at most {TEXT_CHARS_MAX:,} are allowed")
+    document, skipped = parse_plain(text.replace("\r\n", "\n"), "text")
+    if skipped:
+        raise BadItemError(skipped[0].reason)
+    prefix = f"{label}: " if label else ""
+    return tuple(prefix + piece.content for piece in document.pieces)
+
+
+def checked_key(value: object, what: str) -> str:
+    """Return the id of an item in the other program, checked as a key; error messages call the id `what`.
+
+    Raises:
+        BadItemError: the id is not a string, is empty, or is not valid as a key.
+    """
+    if not isinstance(value, str) or not value:
+        raise BadItemError(f"{what} is missing or is not a string")
+    if not is_line(value, KEY_BYTES_MAX - 8):
+        raise BadItemError(f"{what} is over {KEY_BYTES_MAX - 8} bytes long or is not a single line")
+    return value
+
+
+def valid_tags(values: object) -> tuple[tuple[str, ...], int]:
+    """Return the valid tags in a list, at most TAGS_PER_ATOM_MAX, and the number of list members left out."""
+    words = values if isinstance(values, list) else []
+    found = [tag_of(word) if isinstance(word, str) else None for word in words]
+    tags = distinct_tags(tag for tag in found if tag is not None)[:TAGS_PER_ATOM_MAX]
+    return tags, len(words) - len(tags)
+
+
+def check_readable(path: Path, *, folder: bool = False) -> None:
+    """Check that there is a file at `path` or, with `folder`, a folder.
+
+    Raises:
+        NotFoundError: `path` does not exist.
+        InvalidInputError: `path` is a folder instead of a file, a file instead of a folder, or not a valid
+            path.
+    """
+    try:
+        if not path.exists():
+            raise NotFoundError(f"there is no {'folder' if folder else 'file'} {path}")
+        right = path.is_dir() if folder else not path.is_dir()
+    except (OSError, ValueError) as error:
+        raise InvalidInputError(f"{str(path)!a:.80} cannot be used as a path: {error}") from None
+    if not right:
+        raise InvalidInputError(f"{path} is {'not a folder' if folder else 'a folder'}")

@@ -1,0 +1,185 @@
+"""Writing the rows of the journal that was chosen, and the events that end it.
+
+A content may be missing only if a later event of the same journal erased its atom or edge. If that later
+event is lost, the rescued journal must record again that the content does not exist. Therefore the rescued
+journal ends with erasures by the actor `rescue`. The reason of each erasure says whether an event of the
+damaged store destroyed the content, or whether the damage did.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from backends.base import Backend, Batch
+from backends.found_rows import FoundRows
+from engine.base import limits
+from engine.base.validation import show_id
+from engine.exchange.rescue.contents import Contents, erasing_event
+from engine.exchange.rescue.headers import Headers, header_rows
+from engine.ledger.codec import decode_header
+from engine.ledger.journal import encode_log, encode_seq, subject_key
+from engine.ledger.layout import LOG, erasure_key, journal_key, payload_key
+from proofs.codec import encode_body, encode_header
+from proofs.events import (
+    ERASING_KINDS,
+    AtomDetail,
+    EdgeDetail,
+    ErasedBody,
+    EventKind,
+    Header,
+    ReasonBody,
+)
+from proofs.hashing import SALT_BYTES, commitment
+from proofs.log import Frontier, leaf_hash
+
+ACTOR = "rescue"
+"""The actor of the events that a rescue appends."""
+
+
+@dataclass
+class _Subject:
+    """The last event on an atom or edge."""
+
+    detail: AtomDetail | EdgeDetail
+    last: int
+    erased_at: int = -1
+    """The seq of the last event that erased the atom or edge, or -1."""
+
+    @property
+    def is_erased(self) -> bool:
+        return self.last == self.erased_at
+
+
+class Written(NamedTuple):
+    """The journal that was written."""
+
+    size: int
+    """The number of events in the journal, including the erasures at its end."""
+    erased: tuple[str, ...]
+    """The ids of the atoms that these erasures concern, ascending."""
+
+
+def write_journal(
+    found: FoundRows, headers: Headers, contents: Contents, size: int, rows: Backend
+) -> Written:
+    """Write the first `size` events to an empty backend, and the erasures that follow them."""
+    unexplained = contents.unexplained(size)
+    subjects = _subjects(found, headers, size, set(unexplained))
+    erasures = list(_erasures(found, unexplained, subjects))
+    closed = {subject_key(detail): subject_of for detail, subject_of, _ in erasures}
+    writer = _Writer(rows)
+    missing = {one.seq for one in contents.missing}
+    for seq, raw in header_rows(found, headers):
+        if seq >= size:
+            break
+        header = decode_header(raw, seq)
+        subject = closed.get(subject_key(header.detail))
+        payload = None
+        if seq not in missing and (subject is None or seq <= subject.erased_at):
+            payload = contents.rows.get(seq) or found.values(payload_key(seq))[0]
+        writer.put(header, raw, payload)
+    for detail, subject, body in erasures:
+        writer.append(detail, subject.last, body)
+    writer.finish()
+    return Written(writer.size, tuple(sorted(show_id(key) for key in unexplained if len(key) == 16)))
+
+
+def _subjects(found: FoundRows, headers: Headers, size: int, wanted: set[bytes]) -> dict[bytes, _Subject]:
+    """Return the atoms and edges in `wanted`, and the edges of these atoms, after the first `size` events."""
+    subjects: dict[bytes, _Subject] = {}
+    if not wanted:
+        return subjects
+    for seq, raw in header_rows(found, headers):
+        if seq >= size:
+            break
+        header = decode_header(raw, seq)
+        detail, key = header.detail, subject_key(header.detail)
+        if not isinstance(detail, (AtomDetail, EdgeDetail)):
+            continue
+        if key in wanted or (isinstance(detail, EdgeDetail) and wanted & {detail.src, detail.dst}):
+            subject = subjects.setdefault(key, _Subject(detail, seq))
+            subject.detail, subject.last = detail, seq
+            if header.kind in ERASING_KINDS:
+                subject.erased_at = seq
+    return subjects
+
+
+_Erasure = tuple[AtomDetail | EdgeDetail, _Subject, ErasedBody | ReasonBody]
+
+
+def _erasures(
+    found: FoundRows, unexplained: Mapping[bytes, int | None], subjects: Mapping[bytes, _Subject]
+) -> Iterator[_Erasure]:
+    """Yield the erasures that end the journal. Edges come first: an edge is erased before its atoms."""
+    for key, subject in subjects.items():
+        detail = subject.detail
+        if isinstance(detail, EdgeDetail) and not subject.is_erased:
+            by = unexplained.get(key)
+            atom = next((end for end in (detail.src, detail.dst) if end in unexplained), None)
+            reason = _reason(by) if atom is None else f"erased with {show_id(atom)}"
+            yield detail, subject, ReasonBody(reason)
+    for key, by in unexplained.items():
+        subject = subjects[key]
+        if isinstance(subject.detail, AtomDetail) and not subject.is_erased:
+            yield AtomDetail(key, subject.detail.ordinal, None), subject, _erased_body(found, by)
+
+
+def _reason(by: int | None) -> str:
+    if by is None:
+        return "the content was lost when the store was damaged"
+    return f"event {by} of the damaged store erased it"
+
+
+def _erased_body(found: FoundRows, by: int | None) -> ErasedBody:
+    """Return the body of an erasure, with the same hashes of contents as the lost erasure."""
+    event = None if by is None else erasing_event(found, by, found.values(journal_key(by)))
+    contents = event[1].contents if event is not None and isinstance(event[1], ErasedBody) else ()
+    return ErasedBody(_reason(by), contents)
+
+
+class _Writer:
+    """Writes the rows of consecutive events, and at the end the rows that depend on all events."""
+
+    def __init__(self, rows: Backend) -> None:
+        self._rows = rows
+        self._batch = Batch()
+        self._bytes = 0
+        self._frontier = Frontier()
+        self._time = 0
+        self._erased: dict[bytes, int] = {}
+
+    @property
+    def size(self) -> int:
+        return self._frontier.size
+
+    def put(self, header: Header, raw: bytes, payload: bytes | None) -> None:
+        self._batch.put(journal_key(header.seq), raw)
+        if payload is not None:
+            self._batch.put(payload_key(header.seq), payload)
+        self._frontier.append(leaf_hash(raw))
+        self._time = header.time
+        if header.kind in ERASING_KINDS:
+            self._erased[subject_key(header.detail)] = header.seq
+        self._bytes += len(raw) + len(payload or b"")
+        if self._bytes >= limits.FOLLOW_BYTES_MAX or len(self._batch) >= 2 * limits.FOLLOW_EVENTS_MAX:
+            self._write()
+
+    def append(self, detail: AtomDetail | EdgeDetail, prev: int, body: ErasedBody | ReasonBody) -> None:
+        """Append an event that erases an atom or an edge, at the time of the last event."""
+        kind = EventKind.ERASED if isinstance(body, ErasedBody) else EventKind.EDGE_ERASED
+        salt, raw_body = os.urandom(SALT_BYTES), encode_body(body)
+        header = Header(self.size, self._time, kind, ACTOR, commitment(salt, raw_body), prev, detail)
+        self.put(header, encode_header(header), salt + raw_body)
+
+    def finish(self) -> None:
+        for subject, seq in self._erased.items():
+            self._batch.put(erasure_key(subject), encode_seq(seq))
+        self._batch.put(LOG, encode_log(self._time, self._frontier))
+        self._write()
+
+    def _write(self) -> None:
+        self._rows.write(self._batch, durable=False)
+        self._batch, self._bytes = Batch(), 0

@@ -1,0 +1,182 @@
+"""Find tags and links in a paragraph, in the syntax of Obsidian and CommonMark.
+
+The text is scanned once from left to right for the characters that can begin a tag, a link or a code span.
+The scan searches for the end of a tag, link or code span only within a fixed distance, so the time is linear
+for any text.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from typing import Final
+from urllib.parse import unquote
+
+from engine.base.limits import SOURCE_BYTES_MAX
+from engine.files.ingest.documents import Reference
+from engine.files.ingest.field_values import is_line, tag_of
+
+Mark = tuple[int, str | Reference]
+"""The offset of a tag or link in the text, and the tag (a string without `#`) or the link itself."""
+
+_MARKS: Final = re.compile(r"[`\\#\[\]]")
+_BACKTICKS: Final = re.compile("`+")
+_TAG: Final = re.compile(r"[\w/-]*")
+_SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
+_REACH: Final = 1024
+"""The maximum length of `[[…]]` and of `(destination)`, in characters."""
+
+
+def marks(text: str, start: int, end: int) -> Iterator[Mark]:
+    """Yield the tags and links of the paragraph `text[start:end]`, in order.
+
+    Code spans and escaped characters contain no tags or links. A tag begins with `#`, at the start or
+    after white space. Letters and digits of any script, `_`, `-` and `/` follow. They must include a letter
+    or a digit, and must not all be digits. A nested tag such as `a/b` is one tag. Links are `[[page]]`,
+    `[[page#heading|shown]]`, embeds such as `![[page]]`, and `[shown](relative/path.md#heading)`. URLs with a
+    scheme, absolute paths, and links to the same page are ignored. `isalnum` depends on the Unicode version
+    of the running Python. That is acceptable, because the tags and links are journaled and never extracted
+    again.
+    """
+    closing = _code_ends(text, start, end)
+    done, brackets = start, 0
+    for match in _MARKS.finditer(text, start, end):
+        at = match.start()
+        if at < done:
+            continue
+        char = text[at]
+        found: Mark | None = None
+        if char == "`":
+            # If the first of several backticks is escaped, the others begin one character later and open no
+            # code span.
+            done = closing.get(at, at + 1)
+        elif char == "\\":
+            done = at + 2
+        elif char == "#":
+            done, found = _tag(text, at, start, end)
+        elif text.startswith("[[", at):
+            done, found = _wiki(text, at, end)
+            brackets += done == at + 1
+        elif char == "[":
+            brackets += 1
+        elif brackets:
+            brackets -= 1
+            done, found = _relative(text, at, end)
+        if found is not None:
+            yield found
+
+
+def without_markup(text: str) -> str:
+    """Return the heading `text` without emphasis and backticks, and with each link replaced by its label."""
+    out: list[str] = []
+    done = 0
+    for match in re.finditer(r"[`*\[\]]|__|~~|==", text):
+        at = match.start()
+        if at < done:
+            continue
+        out.append(text[done:at])
+        done = match.end()
+        if text.startswith("[[", at):
+            close = text.find("]]", at, at + _REACH)
+            shown = text[at + 2 : max(close, at + 2)]
+            if shown and "[" not in shown:
+                out.append(shown.rpartition("|")[2])
+                done = close + 2
+        elif text.startswith("](", at):
+            close = text.find(")", at, at + _REACH)
+            done = close + 1 if close > 0 else done
+    out.append(text[done:])
+    return "".join(out)
+
+
+def _code_ends(text: str, start: int, end: int) -> dict[int, int]:
+    """Map each sequence of backticks to the end of the code span that it opens.
+
+    A sequence that opens no code span is mapped to its own end.
+    """
+    ends: dict[int, int] = {}
+    next_of_length: dict[int, int] = {}
+    for match in reversed(list(_BACKTICKS.finditer(text, start, end))):
+        length = match.end() - match.start()
+        ends[match.start()] = next_of_length.get(length, match.end())
+        next_of_length[length] = match.end()
+    return ends
+
+
+def _tag(text: str, at: int, start: int, end: int) -> tuple[int, Mark | None]:
+    """Return the offset where the scan continues, and the tag whose `#` is at offset `at`, or None."""
+    stop = _word_end(text, at + 1, end)
+    if at > start and not text[at - 1].isspace():
+        return stop, None
+    tag = tag_of(text[at + 1 : stop])
+    if tag is None or tag.isdigit() or not any(char.isalnum() for char in tag):
+        return stop, None
+    return stop, (at, tag)
+
+
+def _word_end(text: str, at: int, end: int) -> int:
+    """Return the offset of the first character that does not belong to the tag.
+
+    Combining vowel signs and accents belong to the letter before them.
+    """
+    while True:
+        match = _TAG.match(text, at, end)
+        at = match.end() if match else at
+        if at >= end or text[at] < "\x80" or unicodedata.category(text[at])[0] != "M":
+            return at
+        at += 1
+
+
+def _wiki(text: str, at: int, end: int) -> tuple[int, Mark | None]:
+    """Return the offset where the scan continues, and the link whose `[[` is at offset `at`, or None."""
+    close = text.find("]]", at + 2, min(end, at + _REACH))
+    inner = text[at + 2 : close] if close > 0 else "["
+    if "[" in inner or "\n" in inner:
+        return at + 1, None
+    page = inner.partition("|")[0].removesuffix("\\")
+    mark = "#" if "#" in page else "^"
+    target, found, fragment = page.partition(mark)
+    fragment = fragment.strip() if mark == "#" else mark + fragment.strip()
+    return close + 2, _link(at, target, fragment if found else "", "wiki")
+
+
+def _relative(text: str, at: int, end: int) -> tuple[int, Mark | None]:
+    """Return the offset where the scan continues, and a relative link or None.
+
+    The label of the link ends with the `]` at offset `at`.
+    """
+    if not text.startswith("](", at) or at + 2 >= end:
+        return at + 1, None
+    begin, stop = at + 2, min(end, at + 2 + _REACH)
+    if text[begin] == "<":
+        close = text.find(">", begin, stop)
+        destination = text[begin + 1 : close] if close > 0 and "\n" not in text[begin:close] else ""
+    else:
+        close = _destination_end(text, begin, stop)
+        destination = text[begin:close]
+    if not destination or close >= end:
+        return at + 2, None
+    if destination[0] in "/\\#" or _SCHEME.match(destination):
+        return close, None
+    target, _, fragment = destination.partition("#")
+    return close, _link(at, unquote(target), unquote(fragment), "relative")
+
+
+def _destination_end(text: str, at: int, stop: int) -> int:
+    """Return the offset of the first white space or unpaired `)` at or after offset `at`."""
+    depth = 0
+    while at < stop and not text[at].isspace():
+        depth += (text[at] == "(") - (text[at] == ")")
+        if depth < 0:
+            break
+        at += 1
+    return at
+
+
+def _link(at: int, target: str, fragment: str, kind: str) -> Mark | None:
+    """Return the link with its offset `at`, or None if the link names no page or cannot be stored."""
+    target, fragment = target.strip(), fragment.strip()
+    if not target or not (is_line(target, SOURCE_BYTES_MAX) and is_line(fragment, SOURCE_BYTES_MAX)):
+        return None
+    return at, Reference(target, fragment or None, "wiki" if kind == "wiki" else "relative")

@@ -1,0 +1,216 @@
+"""Split Markdown (CommonMark with tables) into pieces, one or more per section, with their tags and links."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from itertools import accumulate
+
+from markdown_it import MarkdownIt
+
+from engine.files.ingest.asides import Lines, comments, places_of, without
+from engine.files.ingest.block_rules import RulesByCharacter
+from engine.files.ingest.documents import ATOM_TOKENS, Document, Reference, Skipped
+from engine.files.ingest.field_values import title_of
+from engine.files.ingest.frontmatter import read_frontmatter
+from engine.files.ingest.inline import marks, without_markup
+from engine.files.ingest.outline import LeftOut, Part, leave_out, urls_in
+from engine.files.ingest.pieces import Cut, document, file_title
+from engine.files.ingest.split import Block, Section, Span, split
+
+_NESTING_MAX = 20
+"""The maximum nesting of quotes and lists.
+
+Text that is nested deeper is kept in its block without parsing.
+"""
+_WINDOW = 64 << 10
+"""The number of characters that are parsed in one step."""
+_WHOLE = frozenset({"fence", "code_block", "table_open", "html_block"})
+"""The types of blocks that are kept in one piece if they are not too large."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Outline:
+    """The blocks and the paragraphs of a file, in order."""
+
+    blocks: list[Part]
+    paragraphs: list[Span]
+    """The spans that can contain tags and links; code and HTML are excluded."""
+
+
+@dataclass(slots=True)
+class _TopBlock:
+    """A top-level block whose parts are still being read."""
+
+    start: int
+    type: str
+    heading: str | None = None
+    level: int = 0
+    cuts: list[int] = field(default_factory=list)
+
+    def part(self, end: int) -> Part:
+        """Return the finished block; `end` is the start of the next block."""
+        block = Block(self.start, end, tuple(self.cuts), self.type in _WHOLE)
+        return Part(block, self.type, self.heading, self.level)
+
+
+def parse_markdown(
+    text: str, source: str, *, tokens_max: int = ATOM_TOKENS
+) -> tuple[Document, tuple[Skipped, ...]]:
+    r"""Parse `text` into a document, and report what cannot be ingested.
+
+    A file is split at its headings. Sections over `tokens_max` estimated tokens are split further: between
+    blocks, list items, lines, sentences or words. A heading without a body is joined to the following
+    section; at the end of the file, it is joined to the section before it. Comments, badges and bare link
+    lists are left out (`engine.files.ingest.asides`). Except for these, frontmatter and blank lines, each
+    line is in exactly one piece, in order. If nothing is left of a file, its only piece is its title, unless
+    the file is blank. The links and tags of a bare link list belong to the piece before it. Frontmatter that
+    cannot be parsed is kept as content and reported. Link reference definitions are kept as text. HTML blocks
+    and code contain no tags or links.
+
+    The lines of `text`, a decoded file, end with `\n`, and `tokens_max` is at least 8. The last component of
+    `source` is the title of pieces that have no other title. The document may have no pieces. Pieces with a
+    `content_problem` are skipped and reported.
+    """
+    front = read_frontmatter(text)
+    lines = Lines(text)
+    gone = comments(text, front.closing if front.broken else front.end)
+    text = without(text, gone)
+    lines.left_out(gone)
+    outline = _Outline([], [])
+    if front.broken:
+        # Stop before the closing fence, which would turn the lines above it into a heading.
+        _add(outline, text, 0, front.closing)
+    _add(outline, text, front.closing if front.broken else front.end, len(text))
+    left = leave_out(text, outline.blocks, places_of(gone))
+    lines.left_out(left.spans)
+    title = front.title or file_title(source)
+    cuts = _cuts(without(text, left.spans), left.blocks, title, tokens_max)
+    if not cuts and title is not None and (front.end or gone or left.spans):
+        cuts = [Cut((0, 0), title, content=title, meta=urls_in(text, left.spans))]
+    _place_marks(text, outline.paragraphs, cuts, left)
+    made, skipped = document(
+        *(without(text, left.spans), source, title, cuts),
+        tags=front.tags,
+        aliases=front.aliases,
+        created=front.created,
+        line_at=lines.at,
+        left_out=len(gone) + left.lists,
+    )
+    if front.broken:
+        reason = f"the frontmatter is kept as text: {front.broken}"
+        return made, (Skipped(source, reason, 1, kept=True), *skipped)
+    return made, skipped
+
+
+@cache
+def _parser() -> MarkdownIt:
+    """Return a parser that reads only blocks, not inline markup, and treats link definitions as content."""
+    parser = MarkdownIt("commonmark", {"maxNesting": _NESTING_MAX}).enable("table").disable("reference")
+    parser.core.ruler.enableOnly(["block"])
+    parser.block.ruler = RulesByCharacter(parser.block.ruler)
+    return parser
+
+
+def _add(outline: _Outline, text: str, offset: int, end: int) -> None:
+    """Add the blocks and paragraphs of `text[offset:end]`, which consists of whole lines.
+
+    The parser's tokens can take a thousand bytes for each byte of text, so the text is parsed in windows. The
+    last block of a window may continue after it, so the next window starts with that block. The outline is
+    therefore the same as if the whole text were parsed in one step, except for blocks larger than half a
+    window.
+    """
+    while offset < end:
+        stop = end
+        if end - offset > _WINDOW:
+            stop = (
+                text.rfind("\n", offset, offset + _WINDOW) + 1 or text.find("\n", offset + _WINDOW, end) + 1
+            )
+            stop = stop or end
+        offset = _add_window(outline, text, offset, stop, is_last=stop == end)
+
+
+def _add_window(outline: _Outline, text: str, offset: int, stop: int, *, is_last: bool) -> int:
+    """Add the blocks of `text[offset:stop]`, and return the offset of the next window."""
+    tops, paragraphs = _top_blocks(text, offset, stop)
+    if not is_last and len(tops) > 1:
+        stop = tops.pop().start
+    ends = [*(top.start for top in tops[1:]), stop]
+    outline.blocks.extend(top.part(end) for top, end in zip(tops, ends, strict=False))
+    outline.paragraphs.extend(span for span in paragraphs if span[0] < stop)
+    return stop
+
+
+def _top_blocks(text: str, offset: int, stop: int) -> tuple[list[_TopBlock], list[tuple[int, int]]]:
+    """Return the top-level blocks and the paragraphs of `text[offset:stop]`.
+
+    The first block starts at `offset`, even if blank lines precede its text.
+    """
+    body = text[offset:stop]
+    starts = list(accumulate((len(line) + 1 for line in body.split("\n")), initial=offset))
+    starts[-1] = stop
+    tops: list[_TopBlock] = []
+    paragraphs: list[tuple[int, int]] = []
+    tokens = _parser().parse(body)
+    for number, token in enumerate(tokens):
+        if token.map is None:
+            continue
+        at = starts[token.map[0]]
+        if token.type == "inline":
+            opener = tokens[number - 1]
+            span = at, starts[(opener.map or token.map)[1]]
+            # Each cell of a table row gives the position of the whole row.
+            if not paragraphs or paragraphs[-1] != span:
+                paragraphs.append(span)
+            if opener.type == "heading_open" and opener.level == 0:
+                tops[-1].heading, tops[-1].level = token.content, int(opener.tag[1:])
+        elif token.level == 0:
+            tops.append(_TopBlock(at if tops else offset, token.type))
+        elif at > (tops[-1].cuts[-1] if tops[-1].cuts else tops[-1].start):
+            tops[-1].cuts.append(at)
+    return tops, paragraphs
+
+
+def _cuts(text: str, parts: Sequence[Part], title: str | None, tokens_max: int) -> list[Cut]:
+    """Return the spans of the pieces of a file with these blocks. `title` is the title of the file."""
+    sections, headings = _sections(parts)
+    return [Cut(span, headings[number] or title) for span, number in split(text, sections, tokens_max)]
+
+
+def _sections(parts: Sequence[Part]) -> tuple[list[Section], list[str | None]]:
+    """Return the sections, each with the text of its last heading (None without a heading)."""
+    runs: list[tuple[list[Block], list[Block], list[str]]] = [([], [], [])]
+    for block, _, heading, _ in parts:
+        if heading is None:
+            runs[-1][1].append(block)
+            continue
+        if runs[-1][1]:
+            runs.append(([], [], []))
+        runs[-1][0].append(block)
+        runs[-1][2].append(heading)
+    if len(runs) > 1 and not runs[-1][1]:
+        bare = runs.pop()
+        runs[-1][1].extend(bare[0])
+    sections = [Section(tuple(headings), tuple(body)) for headings, body, _ in runs]
+    return sections, [title_of(without_markup(texts[-1])) if texts else None for _, _, texts in runs]
+
+
+def _place_marks(text: str, paragraphs: Iterable[Span], cuts: list[Cut], left: LeftOut) -> None:
+    """Add each tag and link to the span (`Cut`) in which it begins, or else to the span before it.
+
+    A tag or link before the first span is added to the first span. If there are no spans, nothing is added.
+    """
+    if not cuts:
+        return
+    starts, places = [cut.span[0] for cut in cuts], left.places()
+    for start, end in paragraphs:
+        if text.find("#", start, end) < 0 and text.find("[", start, end) < 0:
+            continue
+        for at, mark in marks(text, start, end):
+            cut = cuts[max(0, bisect_right(starts, places.of(at)) - 1)]
+            if isinstance(mark, Reference):
+                cut.links.append(mark)
+            else:
+                cut.tags.append(mark)

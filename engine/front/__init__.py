@@ -1,1 +1,0 @@
-"""Code shared by the command line and the servers: settings, opening a store, times as text."""

@@ -1,1 +1,0 @@
-"""Named memories: several memories in one folder or one SQLite file, each of which is a separate store."""

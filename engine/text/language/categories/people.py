@@ -1,0 +1,220 @@
+"""The people named in a text.
+
+A run of capitalised words names a person if it contains a given name, or if the words around the run indicate
+a person.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+from engine.text.language.categories.marked_text import LISTS, Mark, MarkedText
+from engine.text.words import STOP_WORDS
+
+_PARTICLES: Final = frozenset(LISTS["particles"])
+_SHORT_FORMS: Final = frozenset(LISTS["short_forms"])
+_BEFORE_NAMES: Final = Mark.HONORIFIC | Mark.ROLE | Mark.GREETING
+_NOT_PERSON: Final = Mark.ORGANIZATION | Mark.PLACE_TITLE
+_DATES: Final = Mark.TEMPORAL | Mark.NAME
+_NOT_ALONE: Final = Mark.PLACE | Mark.TEMPORAL | Mark.SEASON | Mark.MONTH_SHORT | Mark.SPAN
+_PLACED: Final = frozenset(LISTS["placed"])
+_VERBS_OF_PEOPLE: Final = frozenset(LISTS["verbs_of_people"])
+_PREFIX_MIN: Final = 3
+_LABEL_WORDS_MAX: Final = 3
+_NAME_WORDS_MAX: Final = 4
+NOUN_ENDINGS: Final = tuple(LISTS["noun_endings"])
+
+
+class CapitalisedRun(NamedTuple):
+    """A sequence of capitalised words: the tokens from `start` up to but excluding `end`."""
+
+    start: int
+    end: int
+    words: tuple[str, ...]
+    """The words of the run in lower case, without particles such as `da` and without the dots of initials."""
+    marks: tuple[int, ...]
+    """The marks of each word in `words` (see `marked_text.Mark`)."""
+
+    def without_first(self, count: int) -> CapitalisedRun:
+        """Return a copy of the run without the first `count` items of `words` and `marks`.
+
+        `start` and `end` do not change.
+        """
+        return self._replace(words=self.words[count:], marks=self.marks[count:])
+
+
+class NamedPeople(NamedTuple):
+    """The runs of capitalised words in a text, and the runs among them that name people."""
+
+    runs: list[CapitalisedRun]
+    people: list[CapitalisedRun]
+    """The runs that name people, one for each mention. The `words` of a run begin with the given name, if
+    any."""
+
+    @property
+    def several(self) -> bool:
+        """True if the text names at least two different people."""
+        first, *others = [one.words for one in self.people] or [()]
+        return any(not _is_same_person(first, other) for other in others)
+
+    @property
+    def surnames(self) -> set[str]:
+        """The last word of each name that has at least two words."""
+        return {one.words[-1] for one in self.people if len(one.words) > 1}
+
+
+def named_in(text: MarkedText) -> NamedPeople:
+    """Return the runs of capitalised words in a text, and the runs among them that name people."""
+    runs = list(_runs(text))
+    people: list[CapitalisedRun] = []
+    previous: CapitalisedRun | None = None
+    for run in runs:
+        person = _person(text, run, previous)
+        if person is not None:
+            people.append(person)
+        previous = person
+    return NamedPeople(runs, people)
+
+
+def _runs(text: MarkedText) -> Iterator[CapitalisedRun]:
+    parts: list[int] = []
+    for at in text.capitals:
+        if parts and not _continues(text, parts[-1], at):
+            yield _run(text, parts)
+            parts = []
+        mark = text.marks[at]
+        initial = len(text.tokens[at]) == 1 and text.words[at + 1] == "."
+        if text.words[at] in STOP_WORDS and not mark & Mark.NAME and not initial:
+            if parts:
+                yield _run(text, parts)
+                parts = []
+            continue
+        parts.append(at)
+    if parts:
+        yield _run(text, parts)
+
+
+def _continues(text: MarkedText, last: int, at: int) -> bool:
+    """Return True if two capitalised words belong to one run.
+
+    Only the dot of an abbreviation, or particles such as `da`, may be between them.
+    """
+    if at - last == 1:
+        return True
+    between = text.tokens[last + 1 : at]
+    if between == ["."]:
+        return len(text.tokens[last]) == 1 or text.words[last] in _SHORT_FORMS
+    return len(between) <= 2 and _PARTICLES.issuperset(between)
+
+
+def _run(text: MarkedText, parts: list[int]) -> CapitalisedRun:
+    words, marks = text.words, text.marks
+    return CapitalisedRun(
+        parts[0], parts[-1] + 1, tuple([words[at] for at in parts]), tuple([marks[at] for at in parts])
+    )
+
+
+def _person(text: MarkedText, run: CapitalisedRun, previous: CapitalisedRun | None) -> CapitalisedRun | None:
+    """Return the name of a person within a run of capitalised words, or None if there is no name.
+
+    `previous` is the previous run if it names a person, else None.
+    """
+    last = len(run.words) - 1
+    skipped = 0
+    while skipped < last and run.marks[skipped] & _BEFORE_NAMES:
+        skipped += 1
+    rest = run if not skipped else run.without_first(skipped)
+    if text.tokens[run.end] == ":" and text.tokens[run.start - 1] in ("", "\n"):
+        return rest if _can_be_speaker(rest) else None
+    if last and any(mark & _NOT_PERSON or mark & _DATES == Mark.TEMPORAL for mark in rest.marks):
+        return None
+    for at, mark in enumerate(rest.marks):
+        alone = skipped + at == last
+        hint = mark & Mark.NAME_HINT and not _is_used_as_name(text, run)
+        if mark & Mark.NAME and not (alone and (hint or _place_follows(text, run.end))):
+            return rest if not at else rest.without_first(at)
+    if rest.marks[0] & _BEFORE_NAMES or max(map(len, rest.words)) < _PREFIX_MIN:
+        return None
+    return rest if skipped or _is_person_by_surroundings(text, rest, previous) else None
+
+
+def _is_used_as_name(text: MarkedText, run: CapitalisedRun) -> bool:
+    """Return True if a name that is also a word or a place is used as a name: `Rob met`, `with Jade`."""
+    if run.marks[-1] & _NOT_ALONE or text.words[run.start - 1] in _PLACED:
+        return False
+    return not text.begins(run.start) or bool(
+        text.marks[run.end] & (Mark.PAST | Mark.SPEAKING) or text.words[run.end] in _VERBS_OF_PEOPLE
+    )
+
+
+def _place_follows(text: MarkedText, at: int) -> bool:
+    """Return True if there is a comma at index `at` and a place after it, as in `Rochester, Minnesota`."""
+    return text.words[at] == "," and text.is_capital(at + 1) and bool(text.marks[at + 1] & Mark.PLACE)
+
+
+def _can_be_speaker(run: CapitalisedRun) -> bool:
+    """Return True if a run of capitalised words before a colon can name the speaker of the line.
+
+    Such a run is a name, or its words are in no word list.
+    """
+    first, *_ = run.words
+    if run.marks[0] & Mark.NAME or len(run.words) > _LABEL_WORDS_MAX:
+        return len(run.words) <= _LABEL_WORDS_MAX
+    return not any(run.marks) and not first.endswith(NOUN_ENDINGS) and len(first) > 1 and "-" not in first
+
+
+def _is_person_by_surroundings(
+    text: MarkedText, run: CapitalisedRun, previous: CapitalisedRun | None
+) -> bool:
+    """Return True if the words around a run, or an initial in it, indicate that the run names a person."""
+    words, place = text.words, run.start - 1
+    if len(run.words) == 1:
+        if not run.marks[0] and _is_joined_to_name(text, run):
+            return True
+        spoken = text.marks[run.end] & Mark.SPEAKING or _is_greeted(text, run)
+        return bool(spoken) and not run.marks[0]
+    if len(run.words) > _NAME_WORDS_MAX or any(mark & Mark.PLACE for mark in run.marks):
+        return False
+    if any(len(word) == 1 for word in run.words[:-1]) and run.words[:2] != ("u", "s"):
+        return True
+    if words[place] == "by" or text.marks[place] & Mark.ROLE:
+        return True
+    if (
+        previous is not None
+        and words[place] in ("and", ",")
+        and place == previous.end
+        and len(previous.words) > 1
+    ):
+        return True
+    return words[run.end + 1] == "born" and words[run.end] in ("(", "was")
+
+
+def _is_joined_to_name(text: MarkedText, run: CapitalisedRun) -> bool:
+    """Return True if `and` and a given name follow the run: `Finch and Willem Haas`."""
+    mark = text.marks[run.end + 1]
+    if text.words[run.end] != "and" or not text.is_capital(run.end + 1) or mark & _NOT_ALONE:
+        return False
+    return bool(mark & Mark.NAME) and not mark & Mark.NAME_HINT
+
+
+def _is_greeted(text: MarkedText, run: CapitalisedRun) -> bool:
+    """Return True if the run is the name of a person whom the text addresses: `Wow, Caro, …`."""
+    greeted = text.words[run.start - 1] == "," and text.marks[run.start - 2] & Mark.GREETING
+    return bool(greeted) and text.words[run.end] in (",", "!", ".", "?")
+
+
+def _is_same_person(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
+    """Return True if two names can refer to one person: `Terry Sanford` and `Terry`, `Melanie` and `Mel`."""
+    if len(one) > len(other):
+        one, other = other, one
+    if not one:
+        return True
+    alike = any(_is_short_form(one[0], word) for word in other)
+    # With the same given name, a different surname is more often a birth name than that of another person.
+    return alike and (len(one) == 1 or one[-1] == other[-1] or one[0] == other[0])
+
+
+def _is_short_form(one: str, other: str) -> bool:
+    short, long = sorted((one, other), key=len)
+    return short == long or (len(short) >= _PREFIX_MIN and long.startswith(short))

@@ -1,0 +1,284 @@
+"""Rule-based parts of speech, from word lists, endings, capital letters and adjacent words.
+
+The rules are for questions in English. If the part of speech is uncertain, the word is tagged as a noun,
+because the second level of a search uses nouns only. A verb in this level does little harm, but without a
+noun the search can miss the answer. Capital letters are ignored at the start of a sentence, and in a text
+that is written entirely in capitals. In a Title Like This, a word counts as a name only if it is in no word
+list.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Final
+
+from engine.base.patterns import lazy
+from engine.text.language import lexicon
+from engine.text.language.tokenizer import Token, bare
+
+_NUMBER: Final = lazy("[0-9][0-9.,:/-]*(?:[a-z]{1,3})?|[0-9]+-[a-z-]+")
+_LAST_KNOWN: Final = "\u036f"
+"""The last code point of the scripts that the rules cover. A word with a later code point, such as an emoji,
+has an unknown part of speech."""
+_ADJECTIVE_ENDINGS: Final = ("ous", "ful", "less", "able", "ible", "ive", "istic", "ical")
+_BEFORE_NOUN: Final = frozenset({"DET", "ADP", "ADJ", "NUM"})
+_BEFORE_OBJECT: Final = frozenset({"DET", "PRON", "PROPN"})
+_SUBJECTS: Final = frozenset({"PRON", "PROPN", "NOUN", "X"})
+_INTERROGATIVES: Final = frozenset({"what", "which", "whose"})
+_RELATIVE: Final = frozenset({"who", "that", "which"})
+_PLURAL: Final = frozenset({"i", "you", "we", "they", "who"})
+_PARTICLES: Final = frozenset({"up", "out", "off", "away", "back", "down"})
+_ENDS: Final = frozenset(".?!;:")
+_SENTENCE_ENDS: Final = frozenset(".?!:;\u3002\uff1f\uff01\u2026")
+_LAST_LATIN: Final = "\u024f"
+_WORDS_OF_CAPITALS: Final = 4
+"""A text whose words are all in capitals counts as written entirely in capitals if it has at least this many
+words. In a shorter text without function words, the words may be acronyms."""
+
+
+class _Context:
+    """The context of a word in its sentence: the words before and after it, and the verb form expected."""
+
+    before: str = ""
+    """The part of speech of the previous word, ignoring adverbs; empty at the start of a sentence."""
+    before_word: str = ""
+    after: str = ""
+    """The part of speech of the next word. It is empty if not yet known, and END at the end of the text."""
+    after_word: str = ""
+    bare: bool = False
+    """True after a word such as `did`, `will` or `to`: a verb in its base form is expected."""
+    be: bool = False
+    """True after a form of `be`: a word that ends in -ing may be a verb."""
+    perfect: bool = False
+    """True after a form of `have`: a participle is expected."""
+
+
+def parts_of(text: str, pieces: Sequence[Token]) -> list[str]:
+    """Return the universal part of speech of each piece (word or punctuation mark) of `text`.
+
+    The part of speech of a mark is PUNCT.
+    """
+    parts = [lexicon.FUNCTION_WORDS.get(piece.low, "") if piece.word else "PUNCT" for piece in pieces]
+    for i in _names(pieces):
+        parts[i] = "PROPN"
+    context = _Context()
+    for i, piece in enumerate(pieces):
+        if not parts[i]:
+            context.after, context.after_word = "END", ""
+            if i + 1 < len(pieces):
+                following = pieces[i + 1]
+                # A separator other than white space, such as a zero-width space, is treated like a mark.
+                separated = text[piece.end : following.start].strip() != ""
+                context.after, context.after_word = (
+                    ("PUNCT", "") if separated else (parts[i + 1], following.low)
+                )
+            parts[i] = _part(piece.low, context)
+        _advance(context, piece.low, parts[i])
+    return parts
+
+
+def _advance(context: _Context, word: str, part: str) -> None:
+    """Update the context with a word and its part of speech, for the words that follow."""
+    if part == "PUNCT":
+        if word in _ENDS and not (word == "." and abbreviates(context.before_word)):
+            context.before, context.bare, context.be, context.perfect = "", False, False, False
+        return
+    if part == "AUX":
+        context.be = context.be or word in lexicon.BE
+        context.perfect = word in lexicon.PERFECT
+        context.bare = word in lexicon.BEFORE_BARE
+    elif part == "VERB":
+        context.bare = context.be = context.perfect = False
+    if part == "ADV" or (context.bare and word in {"both", "all", "each"}):
+        return
+    possessive = part in {"PROPN", "NOUN"} and word.endswith("'s")
+    context.before, context.before_word = "DET" if possessive else part, word
+
+
+def _part(word: str, context: _Context) -> str:
+    if _NUMBER.fullmatch(word) or word in lexicon.NUMBERS:
+        return "NUM"
+    if max(word) > _LAST_KNOWN:
+        return "X"
+    if word in lexicon.NOUN_FIRST and context.after_word == "of":
+        return "DET"
+    last = word.rpartition("-")[2] or word
+    if _is_adverb(last):
+        return "ADV"
+    if _is_verb(word, context):
+        return "VERB"
+    if _is_adjective(word, last, context):
+        return "ADJ"
+    return "ADP" if word == "like" else "NOUN"
+
+
+def _is_adverb(word: str) -> bool:
+    shaped = word.endswith("ly") and len(word) > 4 and word not in lexicon.NOT_ADVERBS
+    return word in lexicon.ADVERBS or (shaped and word not in lexicon.BARE_VERBS)
+
+
+def _is_verb(word: str, context: _Context) -> bool:
+    if word.endswith("ing") and len(word) > 5:
+        return _is_gerund_here(word, context)
+    if word in lexicon.BARE_VERBS:
+        return _is_base_form_here(word, context)
+    if lexicon.is_past(word):
+        return not _is_participle_here(context)
+    if lexicon.is_third(word):
+        return _is_third_here(context)
+    expected = context.bare and context.before in {"PROPN", "PRON"}
+    return expected and not word.endswith("s") and word not in lexicon.ADJECTIVES
+
+
+def _is_gerund_here(word: str, context: _Context) -> bool:
+    if word in lexicon.LIGHT_GERUNDS:
+        return True
+    if not lexicon.is_gerund(word) or context.before == "DET":
+        return False
+    progressive = context.be and context.before in _SUBJECTS | {"AUX"}
+    object_follows = context.after in _BEFORE_OBJECT and context.after_word not in _RELATIVE
+    return progressive or object_follows or context.after_word in _PARTICLES
+
+
+def _is_base_form_here(word: str, context: _Context) -> bool:
+    if context.before == "":  # a verb at the start is an imperative if it has an object
+        return context.after in _BEFORE_OBJECT | {"ADP"}
+    if context.before in {"PART", "AUX"}:
+        return context.before_word not in lexicon.BE
+    if (
+        word in lexicon.UNCHANGING
+        and context.before in _SUBJECTS
+        and (context.perfect or context.after == "DET")
+    ):
+        return True
+    if context.bare and context.before in _SUBJECTS:
+        # In "the charity race raise money" the last candidate is the verb.
+        return context.before != "NOUN" or context.after != "" or context.after_word not in lexicon.BARE_VERBS
+    if context.before == "PRON":
+        return context.before_word in _PLURAL
+    return context.before in {"CCONJ", "SCONJ"} and context.after in _BEFORE_OBJECT
+
+
+def _is_participle_here(context: _Context) -> bool:
+    """Return True if a past form modifies the noun after it, as in "her finished screenplay"."""
+    before_noun = (
+        context.before in _BEFORE_NOUN - {"ADP"} and context.before_word not in _INTERROGATIVES | _RELATIVE
+    )
+    return before_noun and context.after in {"", "ADJ", "NOUN"}
+
+
+def _is_third_here(context: _Context) -> bool:
+    if context.before_word in _RELATIVE and context.before_word != "which":
+        return context.after != "AUX"
+    if context.bare or context.perfect:
+        return False
+    if context.before_word in _INTERROGATIVES:
+        return context.after in _BEFORE_OBJECT
+    if context.before in {"PRON", "PROPN"}:
+        return context.after != "AUX"
+    return context.before == "NOUN" and context.after in _BEFORE_OBJECT
+
+
+def _is_adjective(word: str, last: str, context: _Context) -> bool:
+    shaped = word.endswith(_ADJECTIVE_ENDINGS) and len(word) > 5 and word not in lexicon.NOT_ADJECTIVES
+    if not (shaped or word in lexicon.ADJECTIVES or last in lexicon.ADJECTIVES or lexicon.is_past(last)):
+        return False
+    # In "the musical" and "the single that", a word with the form of an adjective is used as a noun.
+    return context.before != "DET" or context.after in {"", "ADJ", "NOUN", "PROPN", "NUM", "CCONJ"}
+
+
+def _names(pieces: Sequence[Token]) -> list[int]:
+    """Return the indices of the pieces that are names."""
+    indices = [i for i, piece in enumerate(pieces) if piece.word]
+    words = [pieces[i] for i in indices]
+    if not any(map(_is_capitalised, words)) or _is_all_capitals(words):
+        return []
+    title_case, starts = _is_title_case(words), _sentence_starts(pieces, indices)
+    names = []
+    for i, word, following in zip(indices, words, [*words[1:], None], strict=True):
+        if not _is_capitalised(word):
+            continue
+        if word.low in lexicon.FUNCTION_WORDS:
+            name = _is_in_capitals(word)
+        elif word.text in lexicon.ACRONYMS:
+            name = False
+        elif title_case:
+            name = not _is_known(bare(word.low))
+        else:
+            name = i not in starts or _begins_name(words, word, following)
+        if name:
+            names.append(i)
+    return names
+
+
+def _is_capitalised(word: Token) -> bool:
+    first = word.text[1:2] if word.text[0] in "@#" else word.text[0]
+    return first.isupper()
+
+
+def _is_in_capitals(word: Token) -> bool:
+    return word.text.isupper() and len(word.text) > 1
+
+
+def _is_all_capitals(words: Sequence[Token]) -> bool:
+    """Return True if the text is written entirely in capitals and is not just a few acronyms."""
+    if any(word.text != word.text.upper() for word in words):
+        return False
+    return len(words) >= _WORDS_OF_CAPITALS or any(word.low in lexicon.FUNCTION_WORDS for word in words)
+
+
+def _is_title_case(words: Sequence[Token]) -> bool:
+    """Return True if the text is in Title Case, in which capital letters do not indicate names.
+
+    Every word that is not a function word must have a capital. At least one function word after the first
+    word must also have a capital.
+    """
+    function_word = any(
+        word.low in lexicon.FUNCTION_WORDS
+        and _is_capitalised(word)
+        and word.text.lower() not in {"i", "i'm", "i've"}
+        for word in words[1:]
+    )
+    others = (word for word in words if word.low not in lexicon.FUNCTION_WORDS)
+    return function_word and len(words) > 2 and all(map(_is_capitalised, others))
+
+
+def _sentence_starts(pieces: Sequence[Token], words: Sequence[int]) -> set[int]:
+    """Return the indices of words that begin a sentence: the first, and each after one of `.?!:;…`."""
+    starts = set(words[:1])
+    for before, i in pairwise(words):
+        ends = _SENTENCE_ENDS.intersection(piece.text for piece in pieces[before + 1 : i])
+        if ends and not (ends == {"."} and abbreviates(pieces[before].text)):
+            starts.add(i)
+    return starts
+
+
+def abbreviates(word: str) -> bool:
+    """Return True if a full stop after `word` does not end a sentence, as after `Dr`, `J` or `J.K`."""
+    return word.lower() in lexicon.TITLES or all(len(part) == 1 for part in word.split("."))
+
+
+def _is_known(word: str) -> bool:
+    """Return True if a lower-case word is in a word list, so that a capital does not make it a name."""
+    lists = (lexicon.FUNCTION_WORDS, lexicon.NUMBERS, lexicon.ADJECTIVES, lexicon.ADVERBS, lexicon.OPENERS)
+    return any(word in listed for listed in lists) or lexicon.is_verb(word)
+
+
+def _begins_name(words: Sequence[Token], word: Token, following: Token | None) -> bool:
+    """Return True if a capitalised word at the start of a sentence is a name."""
+    low = bare(word.low)
+    repeated = sum(other.text == word.text for other in words) > 1
+    if not low[0] <= _LAST_LATIN:
+        return repeated  # it may be a question word of another language
+    name_follows = (
+        following is not None and _is_capitalised(following) and following.low not in lexicon.FUNCTION_WORDS
+    )
+    if _is_known(low):
+        # "Big Hero", "Mark King"
+        return name_follows and (low in lexicon.ADJECTIVES or low in lexicon.GIVEN_NAMES)
+    if name_follows or low != word.low or _is_in_capitals(word) or repeated or following is None:
+        return True
+    if following.low not in lexicon.FUNCTION_WORDS and not lexicon.is_verb(following.low):
+        return False  # "Boiler pressure"
+    return not (low.endswith("s") and following.low in {"are", "were", "have", "do"})

@@ -1,0 +1,180 @@
+"""A run that is killed at any disk operation leaves a complete mirror, and the next run finishes."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Callable
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from engine.engine import Engine
+from engine.files.mirror import disk
+from engine.files.mirror.manifest import MANIFEST
+from tests.files.mirror.parsing import listed, tree
+from tests.support.engines import engine_on
+
+KILLED, FAILED = 9, 1
+OPERATIONS = ("mkdir", "rename", "unlink", "rmdir", "link", "write", "fchmod", "utime", "fsync", "open")
+
+
+def before() -> Engine:
+    """Return a store in its first mirrored state."""
+    engine = engine_on()
+    engine.add("kept", source="a")
+    engine.add("goes", source="b", tags=["x"])
+    return engine
+
+
+def after() -> Engine:
+    """Return the same store with one page more, one less, and one changed."""
+    engine = before()
+    engine.tombstone(engine.find(limit=9)[1].id)
+    engine.add("comes", source="c", tags=["y"])
+    engine.add("more", source="a2", tags=["z"])
+    return engine
+
+
+def killed_at(number: int, run: Callable[[], Any], exchange: bool) -> bool:
+    """Run in a child process that dies before its `number`-th operation; return True if it died."""
+    child = os.fork()
+    if child == 0:
+        code = FAILED
+        try:
+            _arm(number, exchange)
+            run()
+            code = 0
+        finally:
+            os._exit(code)
+    _, status = os.waitpid(child, 0)
+    code = os.waitstatus_to_exitcode(status)
+    assert code in {0, KILLED}
+    return code == KILLED
+
+
+def _arm(number: int, exchange: bool) -> None:
+    done = 0
+
+    def counted(real: Callable[..., Any], name: str) -> Callable[..., Any]:
+        def call(*args: Any, **options: Any) -> Any:
+            nonlocal done
+            if name != "open" or (len(args) > 1 and args[1] & os.O_CREAT):
+                done += 1
+                if done == number:
+                    if name == "write":
+                        real(args[0], bytes(args[1])[: len(args[1]) // 2])
+                    os._exit(KILLED)
+            return real(*args, **options)
+
+        return call
+
+    for name in OPERATIONS:
+        setattr(os, name, counted(getattr(os, name), name))
+    if exchange:
+        disk._renameat2 = counted(disk._renameat2, "renameat2")
+    else:
+        disk._renameat2 = lambda *_: False
+
+
+def is_whole(folder: Path) -> bool:
+    """Return True if all files in the manifest exist and are unchanged."""
+    files = json.loads((folder / MANIFEST).read_text())["files"]
+    return all(
+        sha256((folder / path).read_bytes()).hexdigest() == listed["sha256"] for path, listed in files.items()
+    )
+
+
+@pytest.mark.parametrize("exchange", [True, False], ids=["exchange", "two renames"])
+def test_killed_anywhere_a_mirror_stands_whole(tmp_path: Path, exchange: bool) -> None:
+    """After a kill, the old or new mirror is complete, and the next run gives a fresh mirror."""
+    after().mirror(tmp_path / "fresh")
+    before().mirror(tmp_path / "start")
+    (tmp_path / "start" / "mine.txt").write_text("mine")
+    (tmp_path / "start" / ".obsidian").mkdir()
+    (tmp_path / "start" / ".obsidian" / "app.json").write_text("{}")
+    place = tmp_path / "place" / "m"
+    number = 0
+    going = True
+    while going:
+        number += 1
+        shutil.rmtree(tmp_path / "place", ignore_errors=True)
+        (tmp_path / "place").mkdir()
+        shutil.copytree(tmp_path / "start", place, symlinks=True)
+        going = killed_at(number, lambda: after().mirror(place), exchange)
+        stands = place.exists() or exchange
+        assert is_whole(place if stands else place.with_name(".m.mirror-old")), number
+        (place.parent / "canary").write_text("canary")
+        after().mirror(place)
+        found = tree(place)
+        assert found.pop("mine.txt") == b"mine"
+        assert found.pop(".obsidian/app.json") == b"{}"
+        assert found == tree(tmp_path / "fresh"), number
+        assert listed(place.parent) == ["canary", "m"], number
+    assert number > 25
+
+
+@pytest.mark.parametrize("exchange", [True, False], ids=["exchange", "two renames"])
+def test_killed_anywhere_no_edit_is_lost(tmp_path: Path, exchange: bool) -> None:
+    """After a kill at any operation, an edited page is set aside exactly once."""
+    before().mirror(tmp_path / "start")
+    pages = sorted((tmp_path / "start").rglob("*.md"))
+    for page in pages:
+        page.write_text(f"mine, of {page.name}")
+    wanted = sorted(f"mine, of {page.name}" for page in pages)
+    place = tmp_path / "place" / "m"
+    number = 0
+    going = True
+    while going:
+        number += 1
+        shutil.rmtree(tmp_path / "place", ignore_errors=True)
+        (tmp_path / "place").mkdir()
+        shutil.copytree(tmp_path / "start", place)
+        going = killed_at(number, lambda: after().mirror(place), exchange)
+        after().mirror(place)
+        mine = sorted(path.read_text() for path in (place.parent / "m.edited").rglob("*.md"))
+        assert mine == wanted, number
+        assert listed(place.parent) == ["m", "m.edited"], number
+        assert is_whole(place)
+
+
+@pytest.mark.parametrize("empty", [True, False], ids=["empty folder", "new folder"])
+def test_killed_anywhere_the_first_mirror_is_made_by_the_next_run(tmp_path: Path, empty: bool) -> None:
+    """A killed first run leaves no mirror, and the next run makes it."""
+    before().mirror(tmp_path / "fresh")
+    place = tmp_path / "place" / "m"
+    number = 0
+    going = True
+    while going:
+        number += 1
+        shutil.rmtree(tmp_path / "place", ignore_errors=True)
+        place.mkdir(parents=True) if empty else place.parent.mkdir()
+        going = killed_at(number, lambda: before().mirror(place), exchange=True)
+        there = tree(place) if place.exists() else {}
+        assert there in ({}, tree(tmp_path / "fresh")), number
+        before().mirror(place)
+        assert tree(place) == tree(tmp_path / "fresh")
+        assert listed(place.parent) == ["m"], number
+
+
+def test_a_run_that_was_killed_while_tidying_up_after_one_is_ended_too(tmp_path: Path) -> None:
+    """After kills at any two operations, the third run gives a fresh mirror."""
+    after().mirror(tmp_path / "fresh")
+    before().mirror(tmp_path / "start")
+    (tmp_path / "start" / "mine.txt").write_text("mine")
+    place = tmp_path / "place" / "m"
+    for first in range(3, 31, 6):
+        for second in range(1, 31, 6):
+            shutil.rmtree(tmp_path / "place", ignore_errors=True)
+            (tmp_path / "place").mkdir()
+            shutil.copytree(tmp_path / "start", place)
+            killed_at(first, lambda: after().mirror(place), exchange=second % 2 == 0)
+            killed_at(second, lambda: after().mirror(place), exchange=second % 3 == 0)
+            after().mirror(place)
+            found = tree(place)
+            assert found.pop("mine.txt") == b"mine"
+            assert found == tree(tmp_path / "fresh"), (first, second)
+            assert listed(place.parent) == ["m"], (first, second)
