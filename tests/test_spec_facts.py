@@ -6,10 +6,11 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from engine.index.columns import HEAD_MARK, document_of, title_hash
+from engine.index.columns import HEAD_MARK, document_of
 from engine.text import simhash
 from engine.text.analyzer import index_terms
 from engine.text.labels import label_of
+from engine.text.simhash import title_hash
 from proofs.events import AtomBody
 from tests import spec_facts as naive
 from tests.spec_page import sentences, stop_words, vectors

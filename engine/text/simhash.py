@@ -13,6 +13,8 @@ from functools import reduce
 from itertools import accumulate, combinations, pairwise, product
 from typing import TYPE_CHECKING, Final
 
+from engine.text.analyzer import index_terms
+from engine.text.words import STOP_WORDS
 from proofs.hashing import term_number
 
 if TYPE_CHECKING:

@@ -20,9 +20,9 @@ from engine.followers.names import (
     named,
     page_name,
 )
-from engine.index.columns import title_hash
 from engine.ledger.journal import read_entries
 from engine.ledger.layout import NAMES
+from engine.text.simhash import title_hash
 from tests.query.recall.support import id_of
 from tests.support.engines import backend_of, engine_on
 
