@@ -27,10 +27,8 @@ if TYPE_CHECKING:
         RootRecorded,
     )
     from proofs.errors import ProofError
-    from proofs.leaves import State
-    from proofs.log import leaf_hash
-    from proofs.log_paths import check_consistency, check_inclusion
-    from proofs.sets import tag_identity
+    from proofs.leaves import State, tag_identity
+    from proofs.log import check_consistency, check_inclusion, leaf_hash
     from proofs.verified import Verified
     from proofs.verifier import verify
     from proofs.words import parse_claim
@@ -43,10 +41,10 @@ _MODULES = {
     "State": "leaves",
     "parse_claim": "words",
     "Verified": "verified",
-    "check_consistency": "log_paths",
-    "check_inclusion": "log_paths",
+    "check_consistency": "log",
+    "check_inclusion": "log",
     "leaf_hash": "log",
-    "tag_identity": "sets",
+    "tag_identity": "leaves",
     "verify": "verifier",
 } | dict.fromkeys(
     (

@@ -16,7 +16,7 @@ from proofs.arguments import CLAIMS_BYTES_MAX, describe_basis, parse_basis, pars
 from proofs.errors import ProofError
 from proofs.limits import BUNDLE_BYTES_MAX
 from proofs.note import NOTE_BYTES_MAX
-from proofs.plain import to_plain
+from proofs.verified import to_plain
 from proofs.verifier import examine
 from proofs.words import USAGE_OF_CLAIMS
 

@@ -16,6 +16,8 @@ import cbor2
 
 from proofs import limits
 from proofs.events import (
+    FURTHER,
+    OF_EVERY_BODY,
     RESERVED_KINDS,
     AtomBody,
     AtomDetail,
@@ -34,6 +36,7 @@ from proofs.events import (
     TagsBody,
     TypeBody,
     TypeDetail,
+    read_further,
 )
 from proofs.forms import (
     Check,
@@ -48,7 +51,6 @@ from proofs.forms import (
     text,
     uint,
 )
-from proofs.further import FURTHER, OF_EVERY_BODY, read_further
 from proofs.hashing import FORMAT, NAMESPACES
 
 _UNDECODABLE = (cbor2.CBORError, ValueError, TypeError, OverflowError, MemoryError, RecursionError, EOFError)
@@ -213,7 +215,7 @@ def _unsupported_header(common: list[Any], seq: int, where: str) -> FormError:
 
 
 def further_count(make: Any) -> int:
-    """Return how many further fields (`proofs.further`) a body of the class `make` may have."""
+    """Return how many further fields (`proofs.events`) a body of the class `make` may have."""
     return len(FURTHER) if make is AtomBody else OF_EVERY_BODY
 
 

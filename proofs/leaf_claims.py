@@ -1,20 +1,27 @@
-"""Checks of claims about one atom or one edge (SPEC, section 20.5)."""
+"""Checks of claims about one atom or one edge, and of the opened trees against them (SPEC, section 20.5)."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from proofs.basis import check_presence
 from proofs.claims import AtomIs, EdgeIs, HasTag, LacksTag, NoAtom, NoEdge
 from proofs.codec import decode_body
 from proofs.errors import ProofError
 from proofs.events import AtomBody, Body, EdgeBody, EventKind
-from proofs.file import MAYBE_RAW, RAW
-from proofs.hashing import SALT_BYTES, commitment
-from proofs.heads import check_presence
-from proofs.leaves import State, Value, decode_value
-from proofs.lookups import Lookups
-from proofs.sets import CHUNK_BITS, Group, contains, set_row
-from proofs.strict_cbor import checked_fields, decode_strict, with_reason
+from proofs.hashing import SALT_BYTES, commitment, key_digest, value_digest
+from proofs.leaves import CHUNK_BITS, Group, State, Value, contains, decode_value, set_row
+from proofs.proof_file import (
+    MAYBE_RAW,
+    RAW,
+    TREES,
+    Opening,
+    ProofFile,
+    checked_fields,
+    decode_strict,
+    with_reason,
+)
+from proofs.smt import opening_root
 from proofs.verified import (
     AbsentAtom,
     AbsentEdge,
@@ -27,6 +34,43 @@ from proofs.verified import (
     TombstonedEdge,
     Untagged,
 )
+
+
+class Lookups:
+    """The values that witnesses give for keys. The values are unverified until `check` has returned."""
+
+    def __init__(self) -> None:
+        self._values: dict[str, dict[bytes, bytes | None]] = {namespace: {} for namespace in TREES}
+
+    def require(self, namespace: str, key: bytes, value: bytes | None) -> None:
+        """Require that `key` has `value` or, if `value` is None, that the tree does not contain `key`.
+
+        Raises:
+            ProofError: two witnesses give different values for `key` (`contradiction`).
+        """
+        if self._values[namespace].setdefault(key, value) != value:
+            raise ProofError(
+                "contradiction", f"two witnesses give different values for one key of {namespace}"
+            )
+
+    def check(self, proof: ProofFile, opening: Opening | None) -> None:
+        """Check all requirements against the trees whose roots are in `opening`.
+
+        Raises:
+            ProofError: a requirement does not hold (`tree`, `shape`, `other-leaf`, `absent`), a tree is
+                missing (`missing`), or the proof opens a tree that no claim needs (`unneeded`).
+        """
+        for namespace, values in self._values.items():
+            tree = proof.trees[namespace]
+            check_presence(tree, f"the opening of the tree of {namespace}", needed=bool(values))
+            if tree is None or opening is None:
+                continue
+            digests = {
+                key_digest(namespace, key): None if value is None else value_digest(namespace, value)
+                for key, value in values.items()
+            }
+            if opening_root(digests, *tree) != opening.roots[namespace]:
+                raise ProofError("tree", f"the opening does not hash to the root of {namespace}")
 
 
 def check_atom(claim: AtomIs, fields: list[Any], lookups: Lookups) -> LiveAtom | TombstonedAtom | ErasedAtom:

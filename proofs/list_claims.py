@@ -1,22 +1,82 @@
-"""Checks of claims about all atoms with a tag, and code shared with lists by term (SPEC, section 20.5)."""
+"""Checks of claims about all live atoms with a tag or a term (SPEC, sections 20.5 and 20.8).
+
+Such claims need the `index` tree, which a proof includes as a whole.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
-from proofs.claims import AtomsTagged, NoneTagged
+from proofs.claims import ID_BYTES, AtomsMentioning, AtomsTagged, NoneMentioning, NoneTagged
 from proofs.errors import ProofError
-from proofs.file import MAYBE_RAW, RAW
-from proofs.forms import sized
-from proofs.index_table import Index
-from proofs.leaf_claims import read_value
-from proofs.leaves import State
-from proofs.lookups import Lookups
-from proofs.sets import CHUNK_BITS, Group, bits_of, members_in, set_row
-from proofs.strict_cbor import checked_array, checked_fields, with_reason
-from proofs.subjects import ID_BYTES
-from proofs.verified import AllTagged, ListedAtom, TagUnused
+from proofs.forms import sized, uint
+from proofs.hashing import inner_row_hash, row_hash
+from proofs.leaf_claims import Lookups, read_value
+from proofs.leaves import (
+    CHUNK_BITS,
+    DENSE_BYTES,
+    SEGMENT_DOCUMENTS,
+    TAIL_LEVEL,
+    Group,
+    State,
+    Summary,
+    bits_of,
+    fits,
+    index_root,
+    members_in,
+    number_of_segments,
+    segment_key,
+    segments_of,
+    set_row,
+)
+from proofs.proof_file import MAYBE_RAW, RAW, Segments, checked_array, checked_fields, with_reason
+from proofs.rows import TERM_BYTES_MAX, read_postings, shown_root
+from proofs.verified import AllMentioning, AllTagged, ListedAtom, TagUnused, TermUnused
+
+
+class IndexPart(NamedTuple):
+    """A segment of the index, or the tail after the last segment, with the summary in the `index` tree."""
+
+    start: int
+    size: int
+    """The number of ordinals that the segment or the tail covers."""
+    summary: Summary
+
+
+class Index(NamedTuple):
+    """The index of a store without the rows: the number of ordinals and all segments."""
+
+    ordinals: int
+    """N, the number of ordinals, including dead ordinals."""
+    parts: list[IndexPart]
+
+
+def read_index(segments: Segments, root: bytes) -> Index:
+    """Return the index that `segments` describes, after checking that `root` is the root of their tree.
+
+    Raises:
+        ProofError: the number of segments is wrong or a summary is impossible (`segments`), or the tree of
+            the segments has a different root (`index`).
+    """
+    count = segments.ordinals
+    if len(segments.summaries) != number_of_segments(count):
+        raise ProofError(
+            "segments", f"{len(segments.summaries)} is the wrong number of segments for {count} ordinals"
+        )
+    places = [(segment.key, segment.start, segment.size) for segment in segments_of(count)]
+    if tail := count % SEGMENT_DOCUMENTS:
+        places.append((segment_key(TAIL_LEVEL, count - tail), count - tail, tail))
+    leaves, parts = [], []
+    for (key, start, size), fields in zip(places, segments.summaries, strict=True):
+        summary = Summary(*fields)
+        if not fits(summary, size):
+            raise ProofError("segments", f"a segment of {size} ordinals cannot have the summary {fields[:3]}")
+        leaves.append((key, summary))
+        parts.append(IndexPart(start, size, summary))
+    if index_root(count, leaves) != root:
+        raise ProofError("index", "the segments do not hash to the root of the index")
+    return Index(count, parts)
 
 
 def check_tagged(claim: AtomsTagged, fields: list[Any], lookups: Lookups, index: Index) -> AllTagged:
@@ -42,6 +102,33 @@ def check_none_tagged(claim: NoneTagged, fields: list[Any], lookups: Lookups, in
     (sets,) = checked_array(fields, "the witness of an unused tag", 1)
     _live_tagged(claim.identity, sets, lookups, index, most=0)
     return TagUnused(claim, index.ordinals)
+
+
+def check_mentioning(
+    claim: AtomsMentioning, fields: list[Any], lookups: Lookups, index: Index
+) -> AllMentioning:
+    """Check the witness of a list by term: `fields` holds rows, chunks of the live ordinals, and atoms.
+
+    Raises:
+        ProofError: the witness does not show the claim.
+    """
+    rows, live_chunks, atoms = checked_array(fields, "the witness of a list by term", 3)
+    listed = checked_array(atoms, "the atoms")
+    live = _live_mentioning(claim.term.encode(), rows, live_chunks, lookups, index, most=len(listed))
+    return AllMentioning(claim, listed_atoms(live, listed, lookups), index.ordinals)
+
+
+def check_none_mentioning(
+    claim: NoneMentioning, fields: list[Any], lookups: Lookups, index: Index
+) -> TermUnused:
+    """Check the witness of an unused term: `fields` holds rows and chunks of the live ordinals.
+
+    Raises:
+        ProofError: the witness does not show the claim.
+    """
+    rows, live_chunks = checked_array(fields, "the witness of an unused term", 2)
+    _live_mentioning(claim.term.encode(), rows, live_chunks, lookups, index, most=0)
+    return TermUnused(claim, index.ordinals)
 
 
 def _live_tagged(identity: str, sets: Any, lookups: Lookups, index: Index, *, most: int) -> list[int]:
@@ -125,3 +212,70 @@ def listed_atoms(
         ids.add(atom)
         listed.append(ListedAtom(atom, value, tf))
     return tuple(listed)
+
+
+def _live_mentioning(
+    term: bytes, rows: Any, live_chunks: Any, lookups: Lookups, index: Index, *, most: int
+) -> list[tuple[int, int | None]]:
+    """Return the ordinals of live atoms whose text contains the term, ascending, with the term frequencies.
+
+    The witness must include every segment. `most` is the maximum number of live ordinals.
+    """
+    entries = zip(checked_array(rows, "the rows", len(index.parts)), index.parts, strict=True)
+    rows_of = ((part, _row_of(term, entry, part.summary)) for entry, part in entries)
+    shown = [(part, row) for part, row in rows_of if row is not None]
+    # A segment never spans two chunks: its size divides 65,536, and it starts at a multiple of its size.
+    numbers = list(dict.fromkeys(part.start >> CHUNK_BITS for part, _ in shown))
+    chunks = iter(checked_array(live_chunks, "the live chunks", len(numbers)))
+    matches: list[tuple[int, int | None]] = []
+    number, live = -1, b""
+    for part, row in shown:
+        if part.start >> CHUNK_BITS != number:
+            number = part.start >> CHUNK_BITS
+            live = _live_bytes(next(chunks), number, lookups, index)
+        for offset, tf in read_postings(row, part.size, part.summary.documents):
+            ordinal = part.start + offset
+            if live[(ordinal & 0xFFFF) >> 3] >> (ordinal & 7) & 1:
+                check_count(len(matches) + 1, most)
+                matches.append((ordinal, tf))
+    return matches
+
+
+def _live_bytes(raw: Any, number: int, lookups: Lookups, index: Index) -> bytes:
+    (chunk,) = checked_fields([raw], (MAYBE_RAW,), "a live chunk")
+    return live_bits(chunk, number, lookups, index).to_bytes(DENSE_BYTES, "little")
+
+
+def _row_of(term: bytes, entry: Any, summary: Summary) -> bytes | None:
+    """Return the term's row in `entry`, or None if `entry` shows that the segment has no row of the term."""
+    first, shown, hashes = checked_array(entry, "a row", 3)
+    if type(shown) is list:
+        _check_between(term, first, shown, hashes, summary)
+        return None
+    first, value, hashes = checked_fields([first, shown, hashes], (uint(), RAW, RAW), "a row")
+    _check_shown(first, [row_hash(term, inner_row_hash(value))], hashes, summary)
+    return bytes(value)
+
+
+def _check_between(term: bytes, first: Any, shown: list[Any], hashes: Any, summary: Summary) -> None:
+    """Raise ProofError unless two neighbouring rows, or the last row alone, show that the term has no row."""
+    first, hashes = checked_fields([first, hashes], (uint(), RAW), "a row")
+    kinds = (RAW, sized(32)) if len(shown) == 2 else (RAW, sized(32), RAW, sized(32))
+    flat = checked_fields(shown, kinds, "the neighbours of a term")
+    terms, inners = flat[::2], flat[1::2]
+    if not all(0 < len(one) <= TERM_BYTES_MAX + 1 for one in terms):
+        raise ProofError("neighbours", "a row's key has 1 to 65 bytes")
+    if not terms[0] < term or (len(terms) == 2 and not term < terms[1]):
+        raise ProofError("neighbours", "the term is not between the two rows shown in the order of keys")
+    if len(terms) == 1 and first != summary.rows - 1:
+        raise ProofError("neighbours", "a row that is shown without the next row is not the last row")
+    _check_shown(first, [row_hash(*pair) for pair in zip(terms, inners, strict=True)], hashes, summary)
+
+
+def _check_shown(first: int, leaves: list[bytes], hashes: bytes, summary: Summary) -> None:
+    if first + len(leaves) > summary.rows:
+        raise ProofError(
+            "row", f"row {first + len(leaves) - 1} is beyond the {summary.rows} rows of the segment"
+        )
+    if shown_root(summary.rows, first, leaves, hashes) != summary.root:
+        raise ProofError("row", "the rows do not hash to the root of their segment")

@@ -4,13 +4,21 @@ from __future__ import annotations
 
 from typing import Any
 
+from proofs.basis import Heads, check_opening, checkpoint_in, header_in, recorded_root
 from proofs.claims import BeginsWithRoot, EventIs, LogBegins, RootRecorded
 from proofs.errors import ProofError
-from proofs.file import MAYBE_RAW, OPENING_FIELDS, RAW, CheckpointLink, Opening
-from proofs.heads import Heads, check_opening, checkpoint_in, header_in, recorded_root
 from proofs.leaf_claims import open_payload
-from proofs.log_paths import check_consistency
-from proofs.strict_cbor import checked_array, checked_fields, split_path
+from proofs.log import check_consistency
+from proofs.proof_file import (
+    MAYBE_RAW,
+    OPENING_FIELDS,
+    RAW,
+    CheckpointLink,
+    Opening,
+    checked_array,
+    checked_fields,
+    split_path,
+)
 from proofs.verified import LoggedEvent, LogPrefix, RecordedRoot
 
 

@@ -1,11 +1,15 @@
-"""The verified facts that `proofs.verify` returns: one class for each kind of fact.
+"""The verified facts that `proofs.verify` returns: one class for each kind of fact, and their form in JSON.
 
 Only objects returned by `proofs.verify` are verified. An object created in another way is not evidence.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import struct
+from dataclasses import dataclass, fields
+from enum import IntEnum
+from typing import Any
+from uuid import UUID
 
 from proofs.claims import (
     AtomIs,
@@ -25,6 +29,9 @@ from proofs.claims import (
 )
 from proofs.events import AtomBody, Body, EdgeBody, Header
 from proofs.leaves import Value
+from proofs.words import type_name, words_of
+
+_IDS = frozenset({"id", "src", "dst", "store_id"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,3 +225,33 @@ Verified = (
     | LogPrefix
     | RecordedRoot
 )
+
+
+def to_plain(fact: Verified) -> dict[str, Any]:
+    """Return a verified fact as a dictionary: the claim in words, the type of the fact, and its details.
+
+    Bytes are in hex, ids are UUIDs, times are µs since 1970 in UTC.
+    """
+    details = {
+        field.name: _plain(getattr(fact, field.name)) for field in fields(fact) if field.name != "claim"
+    }
+    result = {"claim": " ".join(words_of(fact.claim)), "shows": type(fact).__name__, **details}
+    if isinstance(fact.claim, (AtomsMentioning, NoneMentioning)):
+        result["about"] = "the term after analysis, not the word; a word can have several terms"
+    return result
+
+
+def _plain(value: Any, name: str = "") -> Any:
+    if isinstance(value, ListedAtom):
+        return {"id": _plain(value.id, "id"), "value": _plain(value.value), "tf": value.tf}
+    if isinstance(value, tuple) and hasattr(value, "_asdict"):
+        return {key: _plain(item, key) for key, item in value._asdict().items()}
+    if isinstance(value, (tuple, list)):
+        return [_plain(item) for item in value]
+    if isinstance(value, bytes):
+        if name == "weight":
+            return struct.unpack(">f", value)[0]
+        if name == "type":
+            return type_name(value)
+        return str(UUID(bytes=value)) if name in _IDS and len(value) == 16 else value.hex()
+    return value.name.lower() if isinstance(value, IntEnum) else value

@@ -6,13 +6,11 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from proofs import claims as kinds
-from proofs.basis import Basis, LogHead, Root
+from proofs.basis import Basis, Heads, LogHead, Root, check_presence, heads_of, require_opening
 from proofs.claims import Claim
 from proofs.errors import ProofError
-from proofs.file import ProofFile, decode, sort_claims
-from proofs.heads import Heads, check_presence, heads_of, require_opening
-from proofs.index_table import Index, read_index
 from proofs.leaf_claims import (
+    Lookups,
     check_atom,
     check_edge,
     check_has_tag,
@@ -20,10 +18,16 @@ from proofs.leaf_claims import (
     check_no_atom,
     check_no_edge,
 )
-from proofs.list_claims import check_none_tagged, check_tagged
+from proofs.list_claims import (
+    Index,
+    check_mentioning,
+    check_none_mentioning,
+    check_none_tagged,
+    check_tagged,
+    read_index,
+)
 from proofs.log_claims import check_event, check_prefix, check_prefix_root, check_recorded
-from proofs.lookups import Lookups
-from proofs.term_claims import check_mentioning, check_none_mentioning
+from proofs.proof_file import ProofFile, decode, sort_claims
 from proofs.verified import Verified
 
 

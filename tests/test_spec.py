@@ -14,16 +14,14 @@ from engine.ledger.layout import COUNTERS, CURSOR, DREAM, ERASING, FAMILIES, LOG
 from engine.ledger.records import FIRST_TYPE_CODE, LABELS, AtomRecord, EdgeRecord
 from engine.store.store import projections
 from engine.text import analyzer, identifiers, labels, simhash, words
-from proofs import claims, hashing, segments, sets
+from proofs import claims, hashing, leaves
 from proofs import words as claim_words
-from proofs.characters import WHITE_SPACE
 from proofs.codec import BODIES, DETAILS, HEADER_FIELDS
 from proofs.errors import REASONS
-from proofs.events import RESERVED_KINDS, AtomBody, EventKind, Header
-from proofs.further import FURTHER, OF_EVERY_BODY
+from proofs.events import FURTHER, OF_EVERY_BODY, RESERVED_KINDS, AtomBody, EventKind, Header
 from proofs.hashing import FORMAT, NAMESPACES, SALT_BYTES
-from proofs.leaves import EdgeType, State
-from proofs.sets import Group
+from proofs.leaves import EdgeType, Group, State
+from proofs.limits import WHITE_SPACE
 from tests.base import make_unicode14_table
 from tests.spec_page import PAGE, PARTS, blocks, number, page, record_fields, sentences, stop_words, table
 
@@ -336,11 +334,11 @@ def test_white_space_is_listed() -> None:
     ("sentence", "value"),
     [
         ("salt[{}] ‖ body", SALT_BYTES),
-        ("1 to {:,} members", sets.SPARSE_MAX),
-        ("{:,} bytes of bits", sets.DENSE_BYTES),
-        ("The last N mod {} ordinals", segments.SEGMENT_DOCUMENTS),
+        ("1 to {:,} members", leaves.SPARSE_MAX),
+        ("{:,} bytes of bits", leaves.DENSE_BYTES),
+        ("The last N mod {} ordinals", leaves.SEGMENT_DOCUMENTS),
         ("in the heading, at most {:,}.", columns.TF_MAX),
-        ("not stop words, at most {:,}.", segments.LENGTH_MAX),
+        ("not stop words, at most {:,}.", leaves.LENGTH_MAX),
         ("in its first {} code points", labels.LABEL_WITHIN),
         ("the speaker has 1 to {} code points", labels.LABEL_CHARS_MAX),
         ("and consists of 1 to {} words", labels.LABEL_WORDS_MAX),

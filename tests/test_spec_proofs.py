@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proofs.basis import LogHead
+from proofs.claims import IDENTITY_BYTES_MAX
 from proofs.errors import REASONS, ProofError
-from proofs.file import MAGIC
 from proofs.hashing import (
     DIGEST_BYTES,
     EMPTY,
@@ -21,12 +21,11 @@ from proofs.hashing import (
     rows_node,
     value_digest,
 )
+from proofs.leaves import Group, set_row
 from proofs.limits import BUNDLE_BYTES_MAX, PROOF_BYTES_MAX
 from proofs.log import leaf_hash
-from proofs.sets import Group, set_row
+from proofs.proof_file import DEPTH_MAX, ITEMS_MAX, MAGIC, PATH_HASHES_MAX
 from proofs.smt import bit_of
-from proofs.strict_cbor import DEPTH_MAX, ITEMS_MAX, PATH_HASHES_MAX
-from proofs.subjects import IDENTITY_BYTES_MAX
 from proofs.verifier import verify
 from proofs.vkey import FORMAT
 from proofs.words import FORMS, parse_claim

@@ -11,13 +11,11 @@ from proofs.codec import decode_body, decode_header
 from proofs.errors import ProofError
 from proofs.events import EventKind
 from proofs.forms import FormError
-from proofs.leaves import decode_value
+from proofs.leaves import bits_of, contains, decode_summary, decode_value, members_in
 from proofs.note import parse_note, parse_signatures
-from proofs.opening import opening_root
+from proofs.proof_file import decode_strict, split_path
 from proofs.rows import read_postings, shown_root
-from proofs.segments import decode_summary
-from proofs.sets import bits_of, contains, members_in
-from proofs.strict_cbor import decode_strict, split_path
+from proofs.smt import opening_root
 from proofs.verifier import verify
 from proofs.vkey import parse_vkey
 from tests.soundness.mutations import Seeds, pick

@@ -13,8 +13,7 @@ from typing import Final, NamedTuple
 
 from proofs.errors import ProofError
 from proofs.hashing import EMPTY
-from proofs.opening import NODE, NOTHING, OTHER_LEAF, OWN_LEAF, opening_root
-from proofs.smt import bit_of
+from proofs.smt import NODE, NOTHING, OTHER_LEAF, OWN_LEAF, bit_of, opening_root
 from tests.soundness.synthetic import Leaf, Node, Tree, leaves_in, on_the_path, opened, root_of, tree_of
 
 PREFIXES: Final = (0, 1, 2, 3, 4, 7, 8, 63, 127, 128, 200, 254, 255)

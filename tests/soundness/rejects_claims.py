@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any
 
 from proofs.hashing import EMPTY, key_digest
-from proofs.opening import NODE, NOTHING, OTHER_LEAF, OWN_LEAF
+from proofs.smt import NODE, NOTHING, OTHER_LEAF, OWN_LEAF
 from tests.soundness.rejects import Cases, atom, changed, home, offered, part, put, reject
 from tests.soundness.rejects_leaf import HASHES, SHAPE, SMALL, K, V, against_small, with_witness
 from tests.soundness.synthetic import Node, opened, root_of, tree_of

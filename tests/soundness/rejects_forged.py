@@ -7,11 +7,9 @@ from typing import Any, NamedTuple
 from proofs.codec import encode_header
 from proofs.events import CheckpointDetail, EventKind, Header
 from proofs.hashing import EMPTY, commitment, inner_row_hash, key_digest, overall_root, row_leaf, value_digest
-from proofs.leaves import Value, encode_value
+from proofs.leaves import TAIL_LEVEL, Group, Summary, Value, encode_value, index_root, segment_key, set_row
 from proofs.log import leaf_hash
 from proofs.rows import rows_root
-from proofs.segments import TAIL_LEVEL, Summary, index_root, segment_key
-from proofs.sets import Group, set_row
 from tests.reference.world import beside
 from tests.soundness.rejects import Cases, atom, part, reject
 from tests.soundness.support import items

@@ -7,7 +7,7 @@ from typing import Any
 
 from proofs import hashing
 from proofs.hashing import EMPTY, key_digest, leaf_hash, node_hash, value_digest
-from proofs.opening import NODE, NOTHING, OTHER_LEAF, OWN_LEAF
+from proofs.smt import NODE, NOTHING, OTHER_LEAF, OWN_LEAF
 from tests.soundness.rejects import Cases, atom, changed, elsewhere, home, later, offered, part, put, reject
 from tests.soundness.synthetic import Leaf, Node, leaves_in, on_the_path, opened, root_of, tree_of
 from tests.soundness.wire import (

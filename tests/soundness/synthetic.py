@@ -6,8 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple, TypeAlias
 
 from proofs.hashing import EMPTY, leaf_hash, node_hash
-from proofs.opening import NODE, NOTHING, OTHER_LEAF, OWN_LEAF
-from proofs.smt import bit_of
+from proofs.smt import NODE, NOTHING, OTHER_LEAF, OWN_LEAF, bit_of
 
 
 class Leaf(NamedTuple):

@@ -9,10 +9,9 @@ from random import Random
 import pytest
 
 from proofs.errors import ProofError
+from proofs.log import check_consistency, check_inclusion
 from proofs.log import root_of as log_root_of
-from proofs.log_paths import check_consistency, check_inclusion
-from proofs.opening import opening_root
-from proofs.smt import root_of
+from proofs.smt import opening_root, root_of
 from tests.reference.world import consistency, inclusion
 from tests.soundness.malicious import attacked, opens, sharing
 from tests.soundness.rejects import cut

@@ -14,9 +14,8 @@ import pytest
 from engine.ledger.pages import PagedTree
 from engine.trust.proving.openings import open_tree
 from proofs.errors import ProofError
-from proofs.log import leaf_hash
-from proofs.log_paths import check_consistency, check_inclusion
-from proofs.opening import opening_root
+from proofs.log import check_consistency, check_inclusion, leaf_hash
+from proofs.smt import opening_root
 from tests.ledger.support import SHA256_TREE, Rows, apply, leaves_after
 from tests.proofs.test_vectors import NAMES, script
 from tests.shared import needs

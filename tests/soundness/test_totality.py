@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from proofs.errors import REASONS, ProofError
 from proofs.hashing import EMPTY, NAMESPACES, overall_root
 from proofs.limits import BUNDLE_BYTES_MAX
-from proofs.opening import opening_root
-from proofs.strict_cbor import decode_strict
+from proofs.proof_file import decode_strict
+from proofs.smt import opening_root
 from tests.soundness.recoding import head
 from tests.soundness.support import items
 from tests.soundness.wire import ATOMS, OPENING, Item, edited, packed, parts_of, refusal, replaced

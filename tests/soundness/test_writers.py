@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from proofs.leaves import Value, encode_value
-from proofs.sets import Group, set_row
+from proofs.leaves import Group, Value, encode_value, set_row
 from tests.soundness.rejects import atom
 from tests.soundness.rejects_forged import ALL_LIVE, LIVE, Forged, row
 from tests.soundness.wire import refusal

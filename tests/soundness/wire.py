@@ -13,9 +13,9 @@ from proofs.basis import Basis, LogHead, Root
 from proofs.claims import Claim
 from proofs.errors import ProofError
 from proofs.leaves import State
-from proofs.log_paths import check_consistency, check_inclusion
-from proofs.opening import opening_root
+from proofs.log import check_consistency, check_inclusion
 from proofs.rows import read_postings, shown_root
+from proofs.smt import opening_root
 from proofs.verifier import verify
 
 LINK, OPENING, SEGMENTS, ATOMS, EDGES, TAGS, WITNESSES = range(2, 9)
