@@ -36,11 +36,10 @@ from engine.base.model import Atom, Direction
 from engine.knowledge.dreaming.config import DreamConfig
 from engine.knowledge.dreaming.tokenized_text import TokenizedText, Tokens, tokens_of_name
 from engine.ledger.entities import ENTITY
-from engine.query.recall.config import RecallConfig
+from engine.query.recall.recall_config import RecallConfig
 from engine.text.language.categories import Category
 from proofs.events import EventKind
-from proofs.leaves import State
-from proofs.sets import tag_identity
+from proofs.leaves import State, tag_identity
 
 ANCHORS = 7
 HOPS = 2

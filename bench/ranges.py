@@ -34,10 +34,11 @@ from engine.index.columns import NewDocument
 from engine.index.index_view import IndexView, PostingsCache
 from engine.index.postings import StoredPart, Tail, build_segment
 from engine.index.segments import SegmentName, segments_of
-from engine.query.recall.signals.bm25 import MICRO, Bm25Config, idf
+from engine.query.recall.recall_config import Bm25Config
+from engine.query.recall.signals.scoring import MICRO, idf
 from engine.store.store import Store
 from engine.text.analyzer import index_terms
-from proofs.segments import Summary, index_root
+from proofs.leaves import Summary, index_root
 
 BEST: Final = 10
 ALIGNED: Final = 256

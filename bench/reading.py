@@ -29,7 +29,7 @@ from bench.retrieval.sets import LOCOMO, read_set
 from bench.rivals import open_rival
 from bench.writing import warm_up
 from engine import Engine
-from engine.query.recall.config import RecallConfig
+from engine.query.recall.recall_config import RecallConfig
 
 LIMIT = 10
 OPENINGS = 5

@@ -1,5 +1,6 @@
 # The public names, one import per name. `engine/__init__.py` and type checkers read this file.
 from .asynchronous.memory import AsyncEngine as AsyncEngine
+from .base import __version__ as __version__
 from .base.errors import (
     BatchLimitError as BatchLimitError,
 )
@@ -84,7 +85,6 @@ from .base.model import (
 from .base.model import (
     State as State,
 )
-from .base.version import __version__ as __version__
 from .commands import (
     Add as Add,
 )
@@ -171,25 +171,25 @@ from .query.history.recent import Added as Added
 from .query.history.revert import Undone as Undone
 from .query.history.revertible import Revertible as Revertible
 from .query.history.why import Origin as Origin
-from .query.recall.answer import (
+from .query.recall.recall_answer import (
     Bridge as Bridge,
 )
-from .query.recall.answer import (
+from .query.recall.recall_answer import (
     Hit as Hit,
 )
-from .query.recall.answer import (
+from .query.recall.recall_answer import (
     Level as Level,
 )
-from .query.recall.answer import (
+from .query.recall.recall_answer import (
     Recall as Recall,
 )
-from .query.recall.answer import (
+from .query.recall.recall_answer import (
     Role as Role,
 )
-from .query.recall.config import Protocol as Protocol
-from .query.recall.config import RecallConfig as RecallConfig
-from .query.recall.config import Signals as Signals
-from .query.recall.signals.bm25 import Bm25Config as Bm25Config
+from .query.recall.recall_config import Bm25Config as Bm25Config
+from .query.recall.recall_config import Protocol as Protocol
+from .query.recall.recall_config import RecallConfig as RecallConfig
+from .query.recall.recall_config import Signals as Signals
 from .remote.memory import RemoteEngine as RemoteEngine
 from .store.maintenance import copy as copy
 from .store.past import AsOf as AsOf
@@ -198,4 +198,4 @@ from .text.language.categories import Category as Category
 from .trust.audit.verify import Report as Report
 from .trust.audit.verify import verify as verify
 from .trust.notes.issue import CheckpointNote as CheckpointNote
-from .trust.proving.prover import Proof as Proof
+from .trust.proving.prove import Proof as Proof

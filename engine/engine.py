@@ -21,10 +21,8 @@ from weakref import WeakSet
 from backends import open_backend
 from backends.base import Backend, Snapshot
 from engine.base import limits
-from engine.base.direction import Direction
-from engine.base.error_translation import callers, translated
-from engine.base.errors import InvalidInputError
-from engine.base.unchanged import UNCHANGED, Unchanged
+from engine.base.errors import InvalidInputError, callers, translated
+from engine.base.model import UNCHANGED, Direction, Unchanged
 from engine.base.validation import (
     atom_id,
     callback,
@@ -48,8 +46,7 @@ from engine.store.replay import Progress, no_progress
 from engine.store.store import Store
 
 if TYPE_CHECKING:
-    from engine.base.checkpoint import Checkpoint
-    from engine.base.model import Atom, Edge, HistoryItem, Receipt, Scalar
+    from engine.base.model import Atom, Checkpoint, Edge, HistoryItem, Receipt, Scalar
     from engine.commands.atoms import Add
     from engine.commands.base import Command
     from engine.commands.edges import TypeName
@@ -76,13 +73,13 @@ if TYPE_CHECKING:
     from engine.query.history.revertible import Revertible
     from engine.query.history.why import Origin
     from engine.query.named import Page
-    from engine.query.recall.answer import Recall
-    from engine.query.recall.config import RecallConfig
+    from engine.query.recall.recall_answer import Recall
+    from engine.query.recall.recall_config import RecallConfig
     from engine.remote.memory import RemoteEngine
     from engine.store.status import Status
     from engine.trust.audit.verify import Report
     from engine.trust.notes.issue import CheckpointNote
-    from engine.trust.proving.prover import Proof
+    from engine.trust.proving.prove import Proof
     from proofs.basis import LogHead
     from proofs.claims import Claim
     from proofs.note import Checkpoint as NotedCheckpoint
@@ -154,7 +151,7 @@ class Engine:
         callback(clock, "clock")
         callback(salts, "salts")
         if config is not None:
-            from engine.query.recall.config import RecallConfig
+            from engine.query.recall.recall_config import RecallConfig
 
             instance(config, RecallConfig, "config")
         with translated():
@@ -1371,7 +1368,7 @@ class Engine:
         Raises:
             NotFoundError: The atom was never recorded.
         """
-        from engine.query.recall.retired import held_back
+        from engine.query.recall.superseded import held_back
 
         with self._searching(None) as (view, rows):
             return held_back(rows, view.store.index, resolve_id(rows, id))
@@ -1690,7 +1687,7 @@ class Engine:
             RefusedError: A claim is false, or the checkpoint does not belong to this store's log.
             NotFoundError: A claim is about something that was never recorded.
         """
-        from engine.trust.proving.ask import prove
+        from engine.trust.proving.prove import prove
 
         with translated():
             return prove(self.store, claims, as_of, checkpoint)

@@ -32,7 +32,7 @@ from bench.retrieval.rivals import BM25S, FTS, System, lexical
 from bench.retrieval.sets import BUILT_IN, sets_of
 from bench.retrieval.table import section
 from engine.base.errors import EngineError
-from engine.query.recall.config import RecallConfig
+from engine.query.recall.recall_config import RecallConfig
 
 HITS = 20
 QUICK_QUESTIONS = 100

@@ -22,7 +22,7 @@ from bench.retrieval.ours import all_off, recall_with, without
 from bench.retrieval.rivals import Ask
 from bench.retrieval.sets import QuestionSet
 from bench.retrieval.table import markdown
-from engine.query.recall.config import RecallConfig
+from engine.query.recall.recall_config import RecallConfig
 
 ALL_ON = "everything on"
 ALL_OFF = "all of them"

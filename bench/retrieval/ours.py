@@ -20,7 +20,7 @@ from typing import Any, Final
 from bench.retrieval.rivals import Ask, LoadedMemory, System
 from engine import Engine
 from engine.base.errors import InvalidInputError
-from engine.query.recall.config import RecallConfig
+from engine.query.recall.recall_config import RecallConfig
 
 CLOCK_US: Final = 1_767_225_600_000_000
 """The fixed time of the clock: 2026-01-01T00:00:00Z in µs, later than all shared data."""

@@ -20,7 +20,7 @@ from bench.retrieval.sets import Question, QuestionSet, read_set
 from bench.retrieval.table import markdown, section
 from bench.retrieval.test_sets import write
 from engine.base.errors import InvalidInputError
-from engine.query.recall.config import RecallConfig, Signals
+from engine.query.recall.recall_config import RecallConfig, Signals
 
 
 @pytest.fixture

@@ -9,10 +9,7 @@ from typing import Any, Final, Generic, Self, TypeVar, Unpack
 from engine.asynchronous.calls import Parts
 from engine.asynchronous.explorer import AsyncExplorer
 from engine.asynchronous.proved import AsyncProved
-from engine.base.checkpoint import Checkpoint
-from engine.base.direction import Direction
-from engine.base.model import Atom, Edge, HistoryItem, Receipt, Scalar
-from engine.base.unchanged import Unchanged
+from engine.base.model import Atom, Checkpoint, Direction, Edge, HistoryItem, Receipt, Scalar, Unchanged
 from engine.commands.atoms import Add
 from engine.commands.base import Command
 from engine.commands.edges import TypeName
@@ -39,13 +36,13 @@ from engine.query.history.revert import Undone
 from engine.query.history.revertible import Revertible
 from engine.query.history.why import Origin
 from engine.query.named import Page
-from engine.query.recall.answer import Recall
+from engine.query.recall.recall_answer import Recall
 from engine.store.past import AsOf
 from engine.store.replay import Progress
 from engine.store.status import Status
 from engine.trust.audit.verify import Report
 from engine.trust.notes.issue import CheckpointNote
-from engine.trust.proving.prover import Proof
+from engine.trust.proving.prove import Proof
 from proofs.basis import LogHead
 from proofs.claims import Claim
 from proofs.note import Checkpoint as NotedCheckpoint

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from engine.query.context.windows import Context
     from engine.query.graph.bright import BrightGraph
     from engine.query.graph.linked import AcrossGraph, PathStep
-    from engine.query.recall.answer import Hit, Recall
+    from engine.query.recall.recall_answer import Hit, Recall
 
 DEFAULT_BUDGET = 2000
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from engine.base.error_translation import translated
-from engine.base.errors import InvalidInputError
-from engine.base.time_text import shown_time
+from engine.base.errors import InvalidInputError, translated
+from engine.base.times import shown_time
 from engine.engine import Engine
 from engine.frameworks.reading import live_records
 from engine.ledger.queries import bodies_of
 from engine.query.filters import Filters
-from engine.query.recall.answer import Hit
+from engine.query.recall.recall_answer import Hit
 from engine.text.language.question import analyze_question
 
 

@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from backends.base import Reader
-from engine.base import limits, validation
+from engine.base import limits, times, validation
 from engine.base.errors import InvalidInputError
 from engine.followers.meta_entries import with_any
 from engine.followers.tags import LIVE, SUPERSEDED, day_of, members, union, values
@@ -17,9 +17,8 @@ from engine.ledger.entities import ENTITY
 from engine.ledger.queries import body_of, record_at
 from engine.ledger.records import AtomRecord
 from engine.text.language.categories import Category, categories_of
-from proofs.events import AtomBody
-from proofs.further import Scalar
-from proofs.sets import Group, tag_identity
+from proofs.events import AtomBody, Scalar
+from proofs.leaves import Group, tag_identity
 
 if TYPE_CHECKING:
     from pyroaring import BitMap
@@ -142,7 +141,7 @@ def answering(rows: Reader, filters: Filters) -> BitMap:
 
 
 def maybe_superseded(rows: Reader, filters: Filters) -> BitMap:
-    """Return the ordinals of the atoms that may be superseded (see `engine.query.recall.retired`).
+    """Return the ordinals of the atoms that may be superseded (see `engine.query.recall.superseded`).
 
     Dead atoms are included. The result is empty if `filters` requests superseded atoms by the tag
     `superseded` or by the field `superseded`.
@@ -242,8 +241,8 @@ def _created_between(
     For each whole day between the two times, the stored set of that day's atoms is read. For the first and
     the last day, the time of each atom is compared.
     """
-    since = validation.microseconds(limits.CREATED_MIN if since is None else since, "since")
-    until = validation.microseconds(limits.INTEGER_MAX if until is None else until, "until")
+    since = times.microseconds(limits.CREATED_MIN if since is None else since, "since")
+    until = times.microseconds(limits.INTEGER_MAX if until is None else until, "until")
     if since >= until:
         raise InvalidInputError("`since` is not before `until`, so no atom can match")
     first, last = day_of(since), day_of(until)

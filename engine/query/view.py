@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from engine.followers.base import Follower
     from engine.query.filters import Filters
     from engine.query.positions import PositionsCache
-    from engine.query.recall.allowed import AllowedCache
-    from engine.query.recall.config import RecallConfig
-    from engine.query.recall.known import KnownAtomsCache
+    from engine.query.recall.atom_set import AtomSetCache
+    from engine.query.recall.recall_config import RecallConfig
+    from engine.query.recall.recall_run import LatestAtomCache
 
 
 class View:
@@ -38,7 +38,7 @@ class View:
     @cached_property
     def config(self) -> RecallConfig:
         """The constants of recall."""
-        from engine.query.recall.config import RecallConfig  # only queries need it
+        from engine.query.recall.recall_config import RecallConfig
 
         return RecallConfig()
 
@@ -50,18 +50,18 @@ class View:
         return PositionsCache()
 
     @cached_property
-    def allowed(self) -> AllowedCache:
+    def atom_sets(self) -> AtomSetCache:
         """The cache of the atoms that may answer a question."""
-        from engine.query.recall.allowed import AllowedCache  # imports numpy, which only queries need
+        from engine.query.recall.atom_set import AtomSetCache  # imports numpy, which only queries need
 
-        return AllowedCache()
+        return AtomSetCache()
 
     @cached_property
-    def known(self) -> KnownAtomsCache:
+    def atom_cache(self) -> LatestAtomCache:
         """The cache of atoms that answered earlier questions."""
-        from engine.query.recall.known import KnownAtomsCache
+        from engine.query.recall.recall_run import LatestAtomCache
 
-        return KnownAtomsCache()
+        return LatestAtomCache()
 
     @contextmanager
     def at(self, moment: AsOf | None) -> Iterator[View]:
@@ -109,6 +109,6 @@ class View:
         """Empty the caches. Call this method after an erasure, because the caches depend on the content."""
         if self.store.kept is not None:
             self.store.kept.forget()
-        vars(self).pop("known", None)
+        vars(self).pop("atom_cache", None)
         vars(self).pop("positions", None)
-        vars(self).pop("allowed", None)
+        vars(self).pop("atom_sets", None)

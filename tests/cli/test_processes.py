@@ -334,7 +334,7 @@ def test_the_kernels_need_no_numpy(surroundings: Path, command: list[str]) -> No
     native()
     run("--store", "new", "init")
     run("--store", "new", "add", "The kettle is descaled on Fridays.")
-    slow = ("numpy", "engine.query.recall.recall", "proofs.claims", "engine.trust.tiles.export", "tomllib")
+    slow = ("numpy", "engine.query.recall.recall", "proofs.claims", "engine.trust.tiles", "tomllib")
     assert loaded(slow, "--store", "new", "-q", *command) == []
 
 

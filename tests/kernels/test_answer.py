@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from engine.query.budget import hit_text
 from engine.query.recall.reading import WINDOW, proximity
-from engine.query.recall.signals.feedback import most_relevant
+from engine.query.recall.signals.word_scores import most_relevant
 from engine.query.snippets import Part, Snippets
 from engine.text.analyzer import index_terms
 from engine.text.identifiers import stem_words, word_terms

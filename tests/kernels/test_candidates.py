@@ -8,12 +8,18 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.query.recall.allowed import Allowed
-from engine.query.recall.config import Signals
-from engine.query.recall.pool import Pool
-from engine.query.recall.signals.anchors import documents_near
+from engine.query.recall.atom_set import AtomSet
+from engine.query.recall.candidates import Pool
+from engine.query.recall.recall_config import Signals
+from engine.query.recall.signals.anchors import (
+    FULL_LENGTH,
+    FULL_SOURCE,
+    FURTHER,
+    TITLED,
+    documents_near,
+    gains_of,
+)
 from engine.query.recall.signals.scoring import Lists, best_documents, gains_at
-from engine.query.recall.signals.surroundings import FULL_LENGTH, FULL_SOURCE, FURTHER, TITLED, amounts_of
 from tests.kernels.native import native
 from tests.kernels.test_score import searches
 from tests.query.recall.lines import SOURCES, TITLES, Document, Line
@@ -27,7 +33,7 @@ DOCUMENTS = st.builds(
 @settings(max_examples=300, deadline=None)
 @given(searches(), WEIGHTS, WEIGHTS, st.integers(1, 30), st.data())
 def test_candidates(
-    search: tuple[Lists, Allowed, int], near: float, source: float, most: int, data: st.DataObject
+    search: tuple[Lists, AtomSet, int], near: float, source: float, most: int, data: st.DataObject
 ) -> None:
     """The candidates, their scores and what they gain from others are those of the twins, to the last bit."""
     lists, allowed, limit = search
@@ -52,7 +58,7 @@ def test_candidates(
     signals = Signals(near=near, source=source)
     twin: list[Any] = [[], []]
     if scores.size:
-        amounts = amounts_of(positions, sizes[ordinals], pool, others, scores, signals)
+        amounts = gains_of(positions, sizes[ordinals], pool, others, scores, signals)
         twin = [some.tolist() for some in amounts]
     assert np.frombuffer(found[0], np.int64).tolist() == ordinals.tolist()
     assert np.frombuffer(found[1]).tolist() == scores.ravel().tolist()
@@ -61,7 +67,7 @@ def test_candidates(
 
 
 @given(searches())
-def test_candidates_without_neighbours(search: tuple[Lists, Allowed, int]) -> None:
+def test_candidates_without_neighbours(search: tuple[Lists, AtomSet, int]) -> None:
     """Without distances, the candidates are the best documents, ascending."""
     lists, allowed, limit = search
     positions = Line((Document(0, None),) * allowed.documents, 0).positions()

@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 from pyroaring import BitMap
 
 from engine.index.index_view import Norms, TermRows
-from engine.query.recall.allowed import Allowed
-from engine.query.recall.mentions import Mentions, covering
-from engine.query.recall.pool import ranked
+from engine.query.recall.atom_set import AtomSet
+from engine.query.recall.candidates import Mentions, covering, ranked
 from engine.query.recall.signals import scoring
 from engine.query.recall.signals.scoring import Lists, best_documents, gains_at
 from tests.kernels.native import native
@@ -38,7 +37,7 @@ def row_of(tfs: dict[int, int]) -> bytes | None:
 
 
 @st.composite
-def searches(draw: st.DrawFn) -> tuple[Lists, Allowed, int]:
+def searches(draw: st.DrawFn) -> tuple[Lists, AtomSet, int]:
     """Return lists over a small index of two or three parts, allowed documents and a number of documents."""
     sizes = draw(st.lists(st.integers(1, 60), min_size=2, max_size=3))
     starts = [sum(sizes[:number]) for number in range(len(sizes))]
@@ -68,14 +67,14 @@ def searches(draw: st.DrawFn) -> tuple[Lists, Allowed, int]:
     tags = draw(st.lists(st.tuples(weights, sets), max_size=2))
     lowered = draw(sets)
     factors = ((draw(st.sampled_from([0.5, 3.0])), lowered),) if draw(st.booleans()) else ()
-    allowed = Allowed(draw(st.one_of(sets, st.just(BitMap(range(documents))))), documents, factors)
+    allowed = AtomSet(draw(st.one_of(sets, st.just(BitMap(range(documents))))), documents, factors)
     index: Any = Index(tuple(starts))
     return Lists(index, norms, terms, head, tags), allowed, draw(st.integers(1, 12))
 
 
 @settings(max_examples=300, deadline=None)
 @given(searches(), st.integers(0, 3))
-def test_best_documents(search: tuple[Lists, Allowed, int], ties: int) -> None:
+def test_best_documents(search: tuple[Lists, AtomSet, int], ties: int) -> None:
     """The best documents, their order and their scores are those of the twin, and of a full ranking."""
     lists, allowed, limit = search
     kernel, scoring_ties = native(), scoring.TIES_MAX
@@ -96,7 +95,7 @@ def test_best_documents(search: tuple[Lists, Allowed, int], ties: int) -> None:
 
 @settings(max_examples=200, deadline=None)
 @given(searches(), st.lists(st.integers(-3, 200), max_size=30))
-def test_gains_at(search: tuple[Lists, Allowed, int], ordinals: list[int]) -> None:
+def test_gains_at(search: tuple[Lists, AtomSet, int], ordinals: list[int]) -> None:
     """The gains and scores of documents are those of the twin, to the last bit."""
     lists, _, _ = search
     asked = np.array(ordinals, np.int64)
@@ -108,7 +107,7 @@ def test_gains_at(search: tuple[Lists, Allowed, int], ordinals: list[int]) -> No
 
 @settings(max_examples=200, deadline=None)
 @given(searches(), st.lists(st.integers(-3, 200), max_size=30))
-def test_lacking(search: tuple[Lists, Allowed, int], ordinals: list[int]) -> None:
+def test_lacking(search: tuple[Lists, AtomSet, int], ordinals: list[int]) -> None:
     """The documents that gain nothing are those whose score is 0 in the twin."""
     lists, _, _ = search
     asked = np.array(ordinals, np.int64)
@@ -118,7 +117,7 @@ def test_lacking(search: tuple[Lists, Allowed, int], ordinals: list[int]) -> Non
 
 @given(searches(), st.data())
 def test_arguments_that_do_not_fit_are_declined(
-    search: tuple[Lists, Allowed, int], data: st.DataObject
+    search: tuple[Lists, AtomSet, int], data: st.DataObject
 ) -> None:
     """Rows and lengths that contradict each other are declined or scored, but never end the process."""
     lists, allowed, limit = search

@@ -8,16 +8,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.query.positions import Positions
-from engine.query.recall.config import Signals
-from engine.query.recall.pool import Pool
-from engine.query.recall.signals.anchors import NEIGHBOUR_STEPS, Neighbours, documents_near
-from engine.query.recall.signals.surroundings import (
+from engine.query.recall.candidates import Pool
+from engine.query.recall.recall_config import Signals
+from engine.query.recall.signals.anchors import (
     FULL_LENGTH,
     FULL_SOURCE,
     FURTHER,
+    NEIGHBOUR_STEPS,
     SOURCE_ATOMS_MAX,
     TITLED,
-    amounts_of,
+    Neighbours,
+    documents_near,
+    gains_of,
     lent,
 )
 from tests.kernels.native import native
@@ -93,7 +95,7 @@ def test_surrounding_scores(line: Line, data: st.DataObject) -> None:
         (signals.near, signals.source, FULL_LENGTH, TITLED),
     )
     pool = Pool(ordinals, np.zeros(len(ordinals)))
-    expected = amounts_of(positions, lengths[ordinals].astype(float), pool, near, scores, signals)
+    expected = gains_of(positions, lengths[ordinals].astype(float), pool, near, scores, signals)
     assert [np.frombuffer(raw).tolist() for raw in found] == [amounts.tolist() for amounts in expected]
 
 

@@ -1,6 +1,6 @@
 //! The candidates of a question, from its lists of documents to what each candidate gains.
 //!
-//! The twin is `engine.query.recall.signals.candidates`, which describes the arguments. One call instead of four
+//! The twin is `engine.query.recall.signals.anchors`, which describes the arguments. One call instead of four
 //! saves reading the lists twice, and making arrays that only the next call reads.
 
 use pyo3::prelude::*;

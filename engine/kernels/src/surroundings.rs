@@ -1,6 +1,6 @@
 //! The atoms near hits, and what the candidates gain from the scores near them and in their sources.
 //!
-//! The twins are in `engine/query/recall/signals/anchors.py` and `surroundings.py`. Numbers in bytes are eight
+//! The twins are in `engine/query/recall/signals/anchors.py`. Numbers in bytes are eight
 //! bytes each, least significant byte first.
 
 use pyo3::prelude::*;

@@ -26,12 +26,12 @@ from engine.query.context.windows import (
     radius_of,
 )
 from engine.query.filters import NO_FILTERS, Filters, answering, in_categories, maybe_superseded
-from engine.query.recall.answer import Recall
 from engine.query.recall.recall import recall
-from engine.query.recall.retired import SupersededAtoms
+from engine.query.recall.recall_answer import Recall
+from engine.query.recall.superseded import SupersededAtoms
 from engine.query.view import View
 from proofs.events import AtomBody
-from proofs.sets import Group
+from proofs.leaves import Group
 
 
 def context(rows: Reader, view: View, query: str, budget: int, filters: Filters = NO_FILTERS) -> Context:

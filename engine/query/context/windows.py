@@ -18,8 +18,8 @@ from typing import Final, NamedTuple
 from engine.base.errors import InvalidInputError
 from engine.base.validation import PROVENANCES, integer
 from engine.query.budget import BUDGET_MIN, INTERNAL, body, body_within, heading, subheading, tokens_of
-from engine.query.recall.answer import MatchedName
-from engine.query.recall.signals.bm25 import idf
+from engine.query.recall.recall_answer import MatchedName
+from engine.query.recall.signals.scoring import idf
 
 LINE_END: Final = 1
 """The number of tokens that the line end after a window costs."""

@@ -14,7 +14,7 @@ from engine.query.explore.quotes import Quote, ReadText, quotes_of, weighted
 from engine.query.explore.scope import scope_of
 from engine.query.explore.state import Finding, same
 from engine.query.explore.walker import odds
-from engine.query.recall.answer import joined_titles
+from engine.query.recall.recall_answer import joined_titles
 from engine.query.view import View
 from engine.text.language.question import analyze_question
 from proofs.leaves import State

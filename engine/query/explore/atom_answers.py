@@ -16,8 +16,8 @@ from dataclasses import replace
 from itertools import chain, islice
 from typing import Final
 
-from engine.base.direction import Direction
 from engine.base.errors import InvalidInputError, NotFoundError
+from engine.base.model import Direction
 from engine.base.validation import atom_id, integer, show_id
 from engine.followers.names import page_title
 from engine.ledger.queries import bodies_of, body_of, edges_at, records_of
@@ -29,8 +29,8 @@ from engine.query.explore.nodes import first_of, passing
 from engine.query.explore.scope import Scope
 from engine.query.filters import Filters
 from engine.query.named import Pieces
-from engine.query.recall.answer import Hit, joined_titles
 from engine.query.recall.recall import recall
+from engine.query.recall.recall_answer import Hit, joined_titles
 from engine.query.snippets import Snippets, beginning
 from engine.text.language.question import analyze_question
 

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from pyroaring import BitMap
 
 from backends.base import Reader
-from engine.base.error_translation import translated
-from engine.base.errors import NotFoundError
+from engine.base.errors import NotFoundError, translated
 from engine.base.validation import show_id
 from engine.followers.tags import LIVE, members
 from engine.index.index_view import IndexView
@@ -23,10 +22,9 @@ from engine.ledger.queries import get_record, resolve_id, short_id
 from engine.ledger.records import AtomRecord
 from engine.query.labels import name_of
 from engine.query.positions import Positions
-from engine.query.recall.signals.bm25 import idf
+from engine.query.recall.signals.scoring import idf
 from engine.query.view import View
-from proofs.leaves import State
-from proofs.sets import Group
+from proofs.leaves import Group, State
 
 NAME_CHARS = 32
 """The largest length of an atom's name in a triple, in characters."""

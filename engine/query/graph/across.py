@@ -28,12 +28,11 @@ from engine.query.graph.linked import AcrossGraph, AcrossPath, DomainNode, Evide
 from engine.query.graph.names import Link, Name, NameReader, together
 from engine.query.graph.paths import Way, ranked, ways_between
 from engine.query.recall.recall import recall
-from engine.query.recall.retired import SupersededAtoms
+from engine.query.recall.superseded import SupersededAtoms
 from engine.query.snippets import Snippets
 from engine.query.view import View
 from engine.text.analyzer import index_terms
-from proofs.leaves import EdgeType, State
-from proofs.sets import Group
+from proofs.leaves import EdgeType, Group, State
 
 PATHS_MAX: Final = 50
 """The largest number of paths in an answer."""

@@ -25,11 +25,11 @@ from engine.ledger.records import AtomRecord, decode_edge, type_name
 from engine.query.budget import INTERNAL
 from engine.query.context.neighbours import SourceReader
 from engine.query.filters import NO_FILTERS, Filters
-from engine.query.recall.answer import Recall
 from engine.query.recall.recall import recall
+from engine.query.recall.recall_answer import Recall
 from engine.query.recall.signals.walk import bridge_weight, rarity
 from engine.query.view import View
-from proofs.sets import Group, tag_identity
+from proofs.leaves import Group, tag_identity
 
 NODES_MAX: Final = 50
 """The largest number of nodes in a graph."""

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from engine.base.checkpoint import Checkpoint
-from engine.base.model import Atom, Edge, HistoryItem, Receipt, Scalar
+from engine.base.model import Atom, Checkpoint, Edge, HistoryItem, Receipt, Scalar
 from engine.commands.atoms import Add
 from engine.commands.base import Command
 from engine.commands.edges import TypeName
@@ -24,11 +23,11 @@ from engine.query.history.revert import Undone
 from engine.query.history.revertible import Revertible
 from engine.query.history.why import Origin
 from engine.query.named import Page
-from engine.query.recall.answer import Recall
+from engine.query.recall.recall_answer import Recall
 from engine.store.status import Status
 from engine.trust.audit.verify import Report
 from engine.trust.notes.issue import CheckpointNote
-from engine.trust.proving.prover import Proof
+from engine.trust.proving.prove import Proof
 from proofs.basis import LogHead
 from proofs.claims import Claim
 from proofs.note import Checkpoint as NotedCheckpoint

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from engine import Add, Link, Revise, Revive, Tag, Tombstone, Untag
 from engine.commands import Command
 from engine.engine import Engine
-from proofs.further import Scalar
+from proofs.events import Scalar
 from tests.query.recall.support import id_of
 from tests.support.engines import BEGIN
 

@@ -5,9 +5,9 @@ from collections.abc import Iterable
 from pyroaring import BitMap
 
 from engine.index.index_view import IndexView
-from engine.query.recall.allowed import Allowed
-from engine.query.recall.signals.bm25 import MICRO, Bm25Config, weighted_terms
-from engine.query.recall.signals.scoring import Lists
+from engine.query.recall.atom_set import AtomSet
+from engine.query.recall.recall_config import Bm25Config
+from engine.query.recall.signals.scoring import MICRO, Lists, weighted_terms
 
 Scored = tuple[int, float]
 """An ordinal, and its score rounded to six decimals."""
@@ -26,7 +26,7 @@ def search(
     view: IndexView, terms: Iterable[str], limit: int, config: Bm25Config | None = None
 ) -> list[Scored]:
     """The best `limit` documents that contain a term, and those that tie with the last one."""
-    everything = Allowed(BitMap(range(view.documents)), view.documents)
+    everything = AtomSet(BitMap(range(view.documents)), view.documents)
     ordinals, micros = lists_of(view, terms, config or Bm25Config()).best(everything, limit)
     return [
         (ordinal, micro / MICRO) for ordinal, micro in zip(ordinals.tolist(), micros.tolist(), strict=True)

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
 
-from engine.query.recall.pool import Pool
-from engine.query.recall.signals.bm25 import MICRO
+from engine.query.recall.candidates import Pool
+from engine.query.recall.signals.scoring import MICRO
 
 SIGNALS = ("words", "near", "trust", "walk")
 

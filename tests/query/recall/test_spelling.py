@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine import Add, Engine, Filters, Recall, RecallConfig, Tombstone
-from engine.query.recall.answer import MatchedName
-from engine.query.recall.spelling import distance
+from engine.query.recall.question_terms import distance
+from engine.query.recall.recall_answer import MatchedName
 from tests.query.recall.support import ask, fillers, keys, memory, named
 
 CAROLINE = named("caroline", "We met Caroline at the harbour office.")

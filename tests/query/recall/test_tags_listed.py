@@ -4,8 +4,8 @@ from pyroaring import BitMap
 
 from backends.memory import MemoryBackend
 from engine.followers.tags import values
-from engine.query.recall.allowed import LOOK_UPS, TAGS_LISTED_MAX, Allowed
-from proofs.sets import Group
+from engine.query.recall.atom_set import LOOK_UPS, TAGS_LISTED_MAX, AtomSet
+from proofs.leaves import Group
 from tests.support.engines import engine_on
 
 
@@ -17,7 +17,7 @@ def test_tags_are_the_same_before_and_after_they_are_listed() -> None:
             engine.add(f"Note {start}", tags=[f"tag{number:04}" for number in range(start, start + 60)])
         with engine._searching(None) as (view, rows):
             documents = view.store.index.view(rows).documents
-            allowed = Allowed(BitMap(range(documents)), documents, unfiltered=True)
+            allowed = AtomSet(BitMap(range(documents)), documents, unfiltered=True)
             for _ in range(LOOK_UPS + 2):
                 assert list(allowed.tags_from(rows, "tag0500")) == list(values(rows, Group.TAG, "tag0500"))
             assert allowed._tags is not None

@@ -15,10 +15,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.base.scope import Scope
-from engine.base.unchanged import UNCHANGED
-from engine.query.recall.answer import Role
+from engine.base.model import UNCHANGED
+from engine.query.recall.recall_answer import Role
 from engine.remote.wire.encoding import encode
+from engine.remote.wire.operations import Scope
 from engine.remote.wire.times import FIELDS, shown_time
 
 

@@ -1,12 +1,26 @@
-"""Anchors: the documents that contain words of the question (Standard 065, phase 1).
+"""The first candidates: the documents with the best scores for words, and their neighbours in their sources.
 
-The scores of all documents are computed as one array. The best documents, and their neighbours in their
-sources, become the pool of candidates.
+Two signals are part of this step. With `near`, an atom's score rises with the scores of the atoms near it;
+with `source`, with the scores of the atoms of its source. Both are computed for each term separately. An atom
+gains a share of what it lacks: the best score of the term in a neighbour or in the source, minus the atom's
+own score for the term. The scores of several neighbours are not added up. So an atom gains most if the terms
+that occur near it are not in the atom itself. In a conversation, for example, one message often contains some
+of the words, and the reply to it contains the others.
+
+Texts on the same subject often stand next to each other. A word that occurs in two of them says nothing that
+the atom's own score does not say already. When such words were counted for both texts, groups of texts on a
+common subject rose above the texts with the most words of the question.
+
+The weaker an atom matches the question, the smaller the share of its scores that its neighbours gain.
+
+Measured on the abstracts of NPL, nDCG@10 was 0.367 when neighbours lent all words in full, 0.449 when they
+lent only what was lacking, and 0.463 when weak matches lent less as well; without lending it is 0.460. On
+conversations, R@10 was 0.781, 0.785 and 0.789, and without lending from neighbours 0.721.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -15,121 +29,48 @@ from numpy.typing import NDArray
 from engine.kernels import NATIVE
 from engine.query.arrays import distinct
 from engine.query.positions import Positions
-from engine.query.recall.pool import Pool
-from engine.query.recall.scope import RecallScope
-from engine.query.recall.signals.bm25 import MICRO, WeightedTerm, idf, weighted_terms
-from engine.query.recall.signals.scoring import Lists
-from engine.query.recall.tag_terms import tag_terms
-from engine.text.language.lexicon import forms_of
-from proofs.sets import Group, tag_identity
-
-HEAVIEST_TERMS_MAX: Final = 16
-"""The largest number of terms whose scores are computed for each candidate. The heaviest terms are used.
-
-A question may have hundreds of terms if somebody pastes a whole page.
-"""
+from engine.query.recall.candidates import Pool
+from engine.query.recall.recall_config import Signals
+from engine.query.recall.recall_run import RecallRun
+from engine.query.recall.signals.scoring import TIES_MAX
+from engine.query.recall.signals.word_scores import (
+    HEAVIEST_TERMS_MAX,
+    WordScores,
+)
 
 NEIGHBOUR_STEPS: Final = 2
 """The largest distance, in atoms of the same source, at which the neighbours of a hit become candidates."""
 
-TAGS_SEEN_MAX: Final = 64
-"""The largest number of tags that are checked for a word of the question. They begin with the word."""
+FURTHER: Final = 0.6
+"""The share that an atom gains from an atom two positions away, relative to the share from an adjacent
+atom."""
 
-_PREFIX_MIN: Final = 3
+FULL_LENGTH: Final = 30
+"""An atom of at most this many terms gains the full amount of the signals `near` and `source`.
 
+A longer atom of n terms gains (30 / n)² of the amount, because a long atom depends less on its context.
 
-class WordScores:
-    """The scores of documents for the question's words and for tags."""
+Measured with passages in random order, so that neighbours are unrelated: the two signals lower recall at 10
+by 1.5 points, and would lower it by 3 points without this limit. On conversations the limit makes no
+difference.
+"""
 
-    def __init__(self, lists: Lists, terms: Sequence[WeightedTerm]) -> None:
-        """Store the lists: one for each of `terms`, in the same order, and then the lists of tags."""
-        self.lists = lists
-        self.terms = terms
+TITLED: Final = 0.5
+"""The amount that an atom with a title gains from the atoms near it, relative to an atom without a title.
 
-    def best(self, scope: RecallScope, most: int) -> NDArray[np.int64]:
-        """Return the ordinals of the `most` allowed documents with the highest scores, the best first.
+The title already contains the words that the atom has in common with its neighbours.
+"""
 
-        The scores are first multiplied by the factors for provenance. Up to `most` further documents with the
-        same score as the last document are included.
-        """
-        ordinals, _ = self.lists.best(scope.atoms, most)
-        return ordinals[: 2 * most]
+FULL_SOURCE: Final = 25
+"""An atom of a source with at most this many atoms gains the full amount of the signal `source`.
 
-    def at(self, ordinals: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return the scores of documents."""
-        return self.lists.at(ordinals).scores
+In a source of n atoms, which is larger, the atom gains 25 / n of the amount. The more atoms a source has, the
+less it says about an atom that another atom of the source contains a word.
+"""
 
-    def lacking(self, ordinals: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Return True for each document whose score is 0."""
-        return self.lists.lacking(ordinals)
-
-    def by_term(
-        self, ordinals: NDArray[np.int64]
-    ) -> tuple[tuple[str, ...], NDArray[np.float64], NDArray[np.float64]]:
-        """Return the heaviest terms, a matrix of their scores, and the total scores of documents.
-
-        The terms are in ascending order of their code points. The matrix has one row for each of these terms,
-        and one column for each document.
-        """
-        gains = self.lists.at(ordinals)
-        count = len(self.terms)
-        if count <= HEAVIEST_TERMS_MAX:
-            return tuple(one.term for one in self.terms), gains.by_list[:count], gains.scores
-        heaviest = sorted(range(count), key=lambda at: (-self.terms[at].weight, self.terms[at].term))
-        chosen = sorted(heaviest[:HEAVIEST_TERMS_MAX])
-        return tuple(self.terms[at].term for at in chosen), gains.by_list[chosen], gains.scores
-
-
-def weights_of(scope: RecallScope, terms: Sequence[str]) -> dict[str, float]:
-    """Return term → weight for the given terms and their irregular forms."""
-    weights = dict.fromkeys(terms, 1.0)
-    if scope.signals.forms:
-        for term in terms:
-            for form in forms_of(term):
-                weights.setdefault(form, scope.signals.forms)
-    return weights
-
-
-def by_words(scope: RecallScope, weights: Mapping[str, float], *, tags: bool = True) -> WordScores:
-    """Prepare the scores of documents for the terms in `weights`.
-
-    With `tags`, also prepare the scores for the tags that consist only of these terms.
-    """
-    head = scope.signals.head
-    found = scope.find(list(weights), heads=bool(head))
-    terms = weighted_terms(scope.index.counted, found, weights, scope.config.bm25)
-    named = []
-    for tag in tags_named(scope, weights) if tags and scope.signals.tag else ():
-        atoms = scope.members(Group.TAG, tag)
-        named.append((scope.signals.tag * idf(scope.index.counted, len(atoms)), atoms))
-    return WordScores(scope.lists(terms, head, named), terms)
-
-
-def tags_named(scope: RecallScope, terms: Mapping[str, float]) -> tuple[str, ...]:
-    """Return the tags whose words are all among `terms`, in ascending order.
-
-    A tag is only looked up if it begins with a word of the question or with the stem of such a word. The
-    stem is shortened by its last letter (`happ` for the word happy, whose stem is `happi`).
-    """
-    starts = {term[:-1] if len(term) > _PREFIX_MIN else term for term in terms}
-    starts.update(tag_identity(word.text) for word in scope.question.words if word.terms)
-    found: set[str] = set()
-    # The first tag that is not below the last start. There is no tag between them, so most starts need no
-    # look-up if there are few tags.
-    first: str | None = ""
-    for start in sorted(starts):
-        if first is None:
-            break
-        if start <= first and not first.startswith(start):
-            continue
-        first = None
-        for count, tag in enumerate(scope.atoms.tags_from(scope.rows, start)):
-            first = tag if first is None else first
-            if not tag.startswith(start) or count == TAGS_SEEN_MAX:
-                break
-            if terms.keys() >= set(tag_terms(tag)):
-                found.add(tag)
-    return tuple(sorted(found))
+SOURCE_ATOMS_MAX: Final = 200
+"""The largest number of atoms in a source for which the signal `source` is used, because larger sources would
+give less than an eighth of the full amount."""
 
 
 class Neighbours(NamedTuple):
@@ -141,22 +82,22 @@ class Neighbours(NamedTuple):
     """The distance between a hit and its neighbour: 1 or 2."""
 
 
-def neighbourhood(scope: RecallScope, hits: NDArray[np.int64]) -> tuple[NDArray[np.int64], list[Neighbours]]:
+def neighbourhood(run: RecallRun, hits: NDArray[np.int64]) -> tuple[NDArray[np.int64], list[Neighbours]]:
     """Return the ordinals of hits and of their allowed neighbours, and the neighbours of each hit.
 
     The ordinals of the hits and of the neighbours are in one array, ascending.
     """
-    if not scope.signals.near:
+    if not run.signals.near:
         return np.sort(hits), []
     if NATIVE is not None:
-        orders, live = scope.positions.kernel_orders, scope.atoms.bits
+        orders, live = run.positions.kernel_orders, run.atoms.bits
         found = NATIVE.near_documents(orders, live, hits.tobytes(), NEIGHBOUR_STEPS)
         if found is not None:
             every = [np.frombuffer(raw, np.int64) for raw in found[1]]
             distances = [*range(1, NEIGHBOUR_STEPS + 1)] * 2
             near = [Neighbours(hits, others, steps) for others, steps in zip(every, distances, strict=True)]
             return np.frombuffer(found[0], np.int64), near
-    return documents_near(scope.positions, scope.mask, hits)
+    return documents_near(run.positions, run.mask, hits)
 
 
 def documents_near(
@@ -173,23 +114,178 @@ def documents_near(
     return ordinals[ordinals >= 0], near
 
 
-def extended(scope: RecallScope, pool: Pool, found: WordScores, ordinals: Sequence[int]) -> Pool:
+def extended(run: RecallRun, pool: Pool, words: WordScores, ordinals: Sequence[int]) -> Pool:
     """Return a pool that contains the candidates of `pool` and the allowed atoms among `ordinals`."""
     if not len(ordinals):
         return pool
     new = distinct(np.asarray(ordinals, np.int64))
-    new = new[scope.mask[new]]
+    new = new[run.mask[new]]
     new = new[pool.rows_of(new) < 0]
     if not len(new):
         return pool
-    larger = pool.extended(new, found.at(new))
-    if scope.atoms.lowered:
+    larger = pool.extended(new, words.at(new))
+    if run.atoms.lowered:
         factors = np.ones(len(larger))
-        factors[larger.rows_of(new)] = scope.atoms.factors_at(new)
+        factors[larger.rows_of(new)] = run.atoms.factors_at(new)
         larger.multiply("provenance", factors)
     return larger
 
 
-def top_score(pool: Pool) -> float:
-    """Return the best score of a candidate in the pool, rounded to millionths, or 0 for an empty pool."""
-    return int(pool.micros.max()) / MICRO if len(pool) else 0.0
+def pool_of(
+    run: RecallRun, words: WordScores, most: int
+) -> tuple[Pool, tuple[str, ...], NDArray[np.float64]]:
+    """Return the pool of candidates. The pool has the scores for words and the signals `near` and `source`.
+
+    The candidates are the `most` documents with the highest scores in `words`, and the neighbours of these
+    documents. If further documents have the lowest of these scores, up to `most` of them and their neighbours
+    are also candidates. Also return the heaviest terms, and the scores of the candidates for these terms (see
+    `WordScores.by_term`).
+    """
+    if NATIVE is not None and len(words.terms) <= HEAVIEST_TERMS_MAX:
+        pool = _compiled(run, words, most)
+        if pool is not None:
+            return pool
+    ordinals, near = neighbourhood(run, words.best(run, most))
+    heaviest, term_scores, scores = words.by_term(ordinals)
+    pool_of_best = Pool(ordinals, scores, explained=run.explain)
+    propagate(run, pool_of_best, near, term_scores)
+    return pool_of_best, heaviest, term_scores
+
+
+def _compiled(
+    run: RecallRun, words: WordScores, most: int
+) -> tuple[Pool, tuple[str, ...], NDArray[np.float64]] | None:
+    """Do the work of `pool_of` in a compiled function. Return None if the function declines."""
+    signals, lists = run.signals, words.lists
+    raw = NATIVE.candidates(  # type: ignore[union-attr]
+        lists.kernel_lists,
+        lists.kernel_allowed(run.atoms),
+        run.positions.kernel_orders,
+        most,
+        min(2 * most, most + TIES_MAX),
+        (1.0, FURTHER)[:NEIGHBOUR_STEPS] if signals.near else (),
+        (FULL_SOURCE, SOURCE_ATOMS_MAX),
+        (signals.near, signals.source, FULL_LENGTH, TITLED),
+    )
+    if raw is None:
+        return None
+    ordinals, scores, sums, nearby, of_sources = raw
+    pool = Pool(np.frombuffer(ordinals, np.int64), np.frombuffer(sums), explained=run.explain)
+    if scores:
+        add_gains(run, pool, np.frombuffer(nearby), np.frombuffer(of_sources))
+    terms = tuple([one.term for one in words.terms])
+    return pool, terms, np.frombuffer(scores).reshape(len(terms), len(pool))
+
+
+def propagate(
+    run: RecallRun, pool: Pool, near: Sequence[Neighbours], term_scores: NDArray[np.float64]
+) -> None:
+    """Add to each candidate a share of the scores of its neighbours and of its source.
+
+    `near` holds the neighbours of the hits, and `term_scores` is the `anchors.matrix` of the pool.
+    """
+    if not len(pool) or not term_scores.size:
+        return
+    signals = run.signals
+    found = None
+    if NATIVE is not None:
+        norms = run.index.norms(run.config.bm25.k1, run.config.bm25.b)
+        found = NATIVE.surrounding_scores(
+            run.positions.kernel_orders,
+            (run.index.starts, norms.lengths),
+            pool.ordinals.tobytes(),
+            term_scores.tobytes(),
+            near[0].hits.tobytes() if near else b"",
+            [(1.0 if steps == 1 else FURTHER, others.tobytes()) for _, others, steps in near],
+            (FULL_SOURCE, SOURCE_ATOMS_MAX),
+            (signals.near, signals.source, FULL_LENGTH, TITLED),
+        )
+    if found is None:
+        lengths = run.index.lengths_at(pool.ordinals)
+        nearby, of_sources = gains_of(run.positions, lengths, pool, near, term_scores, signals)
+    else:
+        nearby, of_sources = np.frombuffer(found[0]), np.frombuffer(found[1])
+    add_gains(run, pool, nearby, of_sources)
+
+
+def add_gains(
+    run: RecallRun, pool: Pool, nearby: NDArray[np.float64], of_sources: NDArray[np.float64]
+) -> None:
+    """Add to the score of each candidate the gain from its neighbours and the gain from its source."""
+    if run.signals.near:
+        pool.add("near", nearby)
+    if run.signals.source:
+        pool.add("source", of_sources)
+
+
+def gains_of(
+    positions: Positions,
+    lengths: NDArray[np.float64],
+    pool: Pool,
+    near: Sequence[Neighbours],
+    term_scores: NDArray[np.float64],
+    signals: Signals,
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the amounts that the signals `near` and `source` add. `lengths` are the candidates' lengths."""
+    gains = np.minimum(1.0, FULL_LENGTH / np.maximum(lengths, 1.0)) ** 2
+    gains[positions.titles[pool.ordinals] > 0] *= TITLED
+    nearby = signals.near * gains * from_neighbours(pool, near, term_scores)
+    return nearby, signals.source * gains * from_sources(positions, pool.ordinals, term_scores)
+
+
+def lent(term_scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the scores that each candidate lends.
+
+    Its scores are multiplied by the square root of its total score, divided by the best total score. So a
+    candidate that hardly matches the question lends hardly anything.
+    """
+    totals = _sums(term_scores)
+    shares: NDArray[np.float64] = np.sqrt(totals / (totals.max(initial=0.0) or 1.0))
+    return term_scores * shares
+
+
+def from_neighbours(
+    pool: Pool, near: Sequence[Neighbours], term_scores: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return, for each candidate, what it lacks of the best score of each term nearby, summed over all terms.
+
+    The scores that hits two positions away lend are multiplied by FURTHER.
+    """
+    best, scores = np.zeros_like(term_scores), lent(term_scores)
+    for hits, others, steps in near:
+        there = others >= 0
+        receivers = pool.rows_of(others[there])
+        passed = scores[:, pool.rows_of(hits[there])]
+        # Hits with the same position have the same neighbour, so a receiver may occur more than once.
+        np.maximum.at(best.T, receivers, (passed if steps == 1 else FURTHER * passed).T)
+    return _lacking(best, term_scores)
+
+
+def from_sources(
+    positions: Positions, ordinals: NDArray[np.int64], term_scores: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return, for each candidate, what it lacks of the best score of each term in its source, summed."""
+    sources, counts = positions.sources[ordinals], positions.source_sizes(ordinals)
+    small = np.flatnonzero((counts > 1) & (counts <= SOURCE_ATOMS_MAX) & positions.placed(ordinals))
+    amounts = np.zeros(len(ordinals))
+    if len(small):
+        order = small[sources[small].argsort(kind="stable")]
+        grouped = sources[order]
+        begins = np.concatenate([[True], grouped[1:] != grouped[:-1]])
+        best = np.maximum.reduceat(lent(term_scores)[:, order], np.flatnonzero(begins), axis=1)
+        lacking = _lacking(best[:, begins.cumsum() - 1], term_scores[:, order])
+        amounts[order] = lacking * np.minimum(1.0, FULL_SOURCE / counts[order])
+    return amounts
+
+
+def _lacking(best: NDArray[np.float64], own: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the sum of each column of `best − own` without its negative numbers."""
+    return _sums(np.maximum(best - own, 0.0))
+
+
+def _sums(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the sum of each column, added row by row; `numpy.sum` adds a single column in another order."""
+    sums = np.zeros(scores.shape[1])
+    for row in scores:
+        sums += row
+    return sums

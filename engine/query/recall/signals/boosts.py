@@ -1,19 +1,26 @@
-"""Signals that multiply scores by factors computed from the index and the tag sets. They read no texts."""
+"""Signals that multiply scores by factors: labels, names, times, provenance, closeness of words and trust.
+
+Some factors are computed from the index and the tag sets, the others from the texts of the best candidates.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
 
+from engine.base.limits import TRUST_MAX
 from engine.followers.tags import day_of, union, values
 from engine.index.index_view import TermRows
-from engine.query.recall.mentions import Mentions
-from engine.query.recall.pool import Pool
-from engine.query.recall.scope import RecallScope
-from engine.query.recall.signals.bm25 import WeightedTerm
+from engine.query.recall.candidates import Mentions, Pool
+from engine.query.recall.recall_run import LoadedAtom, RecallRun
+from engine.query.recall.signals.scoring import WeightedTerm
+from engine.text.analyzer import analyze_query
+from engine.text.labels import label_of
 from engine.text.language.model import Ask
-from proofs.sets import Group
+from engine.text.language.speaking import is_by, labels_wanted
+from proofs.leaves import Group
 
 RELATION: Final = 5.0
 """If the question asks how names are related, the weight of the signal `together` is multiplied by this
@@ -25,67 +32,119 @@ DAYS_MAX: Final = 400
 Each day is looked up separately.
 """
 
+SPOKEN_READ: Final = 64
+"""The number of candidates whose labels are read if the question asks what somebody said."""
 
-def speakers(scope: RecallScope, pool: Pool) -> None:
+_TIME_TERMS: Final = frozenset(
+    analyze_query(
+        "yesterday today tonight tomorrow week weeks weekend month months year years ago last next recently "
+        "morning evening monday tuesday wednesday thursday friday saturday sunday "
+        "january february march april may june july august september october november december"
+    )
+)
+"""A text that has one of these terms contains a time."""
+
+
+def boost_labels(run: RecallRun, pool: Pool) -> None:
     """Boost atoms that have no title and begin with a speaker's label (`Maria:`).
 
     An atom is only boosted if its label contains a word of the question.
     """
-    if not scope.signals.label or not len(pool):
+    if not run.signals.label or not len(pool):
         return
     heads = [
         WeightedTerm(term, 1.0, TermRows(found.df, found.heads, ()))
-        for term, found in scope.find(scope.question.terms, heads=True).items()
+        for term, found in run.find(run.question.terms, heads=True).items()
         if found.heads.count(None) < len(found.heads)
     ]
     if not heads:
         return
-    labelled = ~scope.lists(heads).lacking(pool.ordinals)
-    labelled &= scope.positions.titles[pool.ordinals] == 0
-    pool.multiply("label", 1.0 + scope.signals.label * labelled)
+    labelled = ~run.lists(heads).lacking(pool.ordinals)
+    labelled &= run.positions.titles[pool.ordinals] == 0
+    pool.multiply("label", 1.0 + run.signals.label * labelled)
 
 
-def co_occurrence(scope: RecallScope, pool: Pool, mentions: Mentions) -> None:
+def boost_co_occurrence(run: RecallRun, pool: Pool, mentions: Mentions) -> None:
     """Boost atoms that mention several of the names in the question (signal `together`)."""
-    names = [entity for entity in scope.question.entities if entity.proper]
-    if not scope.signals.together or len(names) < 2 or not len(pool):
+    names = [entity for entity in run.question.entities if entity.proper]
+    if not run.signals.together or len(names) < 2 or not len(pool):
         return
     count = np.zeros(len(pool))
     for entity in names:
         count += np.logical_and.reduce([mentions.of(term) for term in entity.terms])
-    weight = scope.signals.together * (RELATION if scope.question.ask is Ask.RELATION else 1.0)
+    weight = run.signals.together * (RELATION if run.question.ask is Ask.RELATION else 1.0)
     pool.multiply("together", 1.0 + weight * np.maximum(count - 1.0, 0.0))
 
 
-def dated(scope: RecallScope, pool: Pool) -> None:
+def boost_dates(run: RecallRun, pool: Pool) -> None:
     """Boost atoms that were created at a time named in the question."""
     days = [
         day
-        for span in scope.question.times
+        for span in run.question.times
         if span.start is not None and span.end is not None
-        for day in _days(scope, span.start, span.end)
+        for day in _days(run, span.start, span.end)
     ]
-    if scope.signals.time and days and len(pool):
-        created = union(scope.rows, ((Group.DAY, day) for day in sorted(set(days))))
+    if run.signals.time and days and len(pool):
+        created = union(run.rows, ((Group.DAY, day) for day in sorted(set(days))))
         there = np.fromiter(map(created.__contains__, pool.ordinals.tolist()), np.bool_, len(pool))
-        pool.multiply("time", 1.0 + scope.signals.time * there)
+        pool.multiply("time", 1.0 + run.signals.time * there)
 
 
-def _days(scope: RecallScope, start: int, end: int) -> list[str]:
+def _days(run: RecallRun, start: int, end: int) -> list[str]:
     """Return the days between `start` and `end` on which atoms were created.
 
     Return [] if there are more than DAYS_MAX such days.
     """
     first, last = day_of(start), day_of(end - 1)
     found: list[str] = []
-    for day in values(scope.rows, Group.DAY, first, last + "\x01"):
+    for day in values(run.rows, Group.DAY, first, last + "\x01"):
         if len(found) == DAYS_MAX:
             return []
         found.append(day)
     return found
 
 
-def provenance(scope: RecallScope, pool: Pool) -> None:
+def apply_provenance(run: RecallRun, pool: Pool) -> None:
     """Lower the scores of atoms that are not internal."""
-    if scope.atoms.lowered:
-        pool.multiply("provenance", scope.atoms.factors_at(pool.ordinals))
+    if run.atoms.lowered:
+        pool.multiply("provenance", run.atoms.factors_at(pool.ordinals))
+
+
+def boost_texts(run: RecallRun, pool: Pool, rows: Sequence[int], atoms: Sequence[LoadedAtom]) -> None:
+    """Raise or lower the scores of the candidates in `rows` according to their texts and their trust.
+
+    `atoms` holds these candidates with their texts, in the same order.
+    """
+    signals = run.signals
+    dated = atoms if run.question.ask is Ask.WHEN else ()
+    trusted = any(atom.record.trust is not None for atom in atoms)
+    shares = {
+        "proximity": [signals.proximity * atom.reading.proximity for atom in atoms if signals.proximity],
+        "time": [signals.time * (not _TIME_TERMS.isdisjoint(atom.terms)) for atom in dated],
+        "trust": [signals.trust * trust_of(atom) for atom in atoms] if trusted else [],
+    }
+    for signal, found in shares.items():
+        if any(found):
+            factors = np.ones(len(pool))
+            factors[list(rows)] += found
+            pool.multiply(signal, factors)
+
+
+def boost_speaker(run: RecallRun, pool: Pool) -> None:
+    """If the question asks what somebody said, raise the scores of the atoms that this speaker said."""
+    if not run.signals.speaker or not len(pool):
+        return
+    wanted = labels_wanted(run.question)
+    if not wanted or not any(run.df(term) for label in wanted for term in label):
+        return
+    rows = pool.ranked(SPOKEN_READ)[:SPOKEN_READ]
+    atoms = run.load(pool.ordinals[rows].tolist())
+    factors = np.ones(len(pool))
+    factors[rows[[is_by(label_of(atom.body.content), wanted) for atom in atoms]]] += run.signals.speaker
+    pool.multiply("speaker", factors)
+
+
+def trust_of(atom: LoadedAtom) -> float:
+    """Return an atom's trust on a scale from −1 (trust 0) to 1 (trust 100); 0 if no trust is recorded."""
+    trust = atom.record.trust
+    return 0.0 if trust is None else 2.0 * trust / TRUST_MAX - 1.0

@@ -1,18 +1,31 @@
-"""The scores of documents for weighted terms and tags, computed from the stored rows of the terms.
+"""The scores of documents for weighted terms and tags (BM25F), computed from the stored rows of the terms.
 
-Two functions do the work, and both have a compiled twin in `engine/kernels/src/score.rs`: one finds the best
-documents, the other scores given documents. Neither function uses memory or time for documents that are in no
-list.
+    score(d) = Σ over terms of  (w · idf(t) · (k1 + 1)) · (tf / (norm(d) + tf))
+    norm(d)  = k1 · (1 − b + b · (length(d) / average))
+    idf(t)   = ln(1 + (N − df + 0.5) / (df + 0.5))
 
-A *list* is a term with the documents that contain it, or a tag with the documents that have it. The amount
-that a document *gains* from a term is w · (tf / (norm + tf)), as `bm25` describes. The amount that a document
-gains from a tag is the weight of the tag. The score of a document is the sum of its gains in the order of the
-lists: terms first, in ascending order, then tags.
+This is BM25F (Robertson & Zaragoza 2009) with the IDF of Lucene, which is never negative. tf is the number of
+occurrences of the term in the document. Each occurrence in the head (the title, or the label of a speaker)
+adds the weight `head` to tf. df is the number of documents with the term, N is the number of all documents,
+and w is the weight of the term in the query.
+
+Every step is one IEEE 754 double operation, terms are summed in ascending order of their code points, and
+scores are rounded to six decimals before they are compared. So all machines compute equal results.
+N, df and the average count all ordinals of the index, including those that the filters exclude.
+
+A *list* is a term with the documents that contain it, or a tag with the documents that have it. The *gain* of
+a document from a term is w · idf · (k1 + 1) · (tf / (norm + tf)); its gain from a tag is the weight of the
+tag. The score of a document is the sum of its gains in the order of the lists: terms first, in ascending
+order, then tags.
+
+One function finds the best documents, another scores given documents. Each has a compiled twin in
+`engine/kernels/src/score.rs`. Neither uses memory or time for documents that are in no list.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -21,8 +34,8 @@ from pyroaring import BitMap
 
 from engine.index.index_view import IndexView, Norms, TermRows, decoded
 from engine.kernels import NATIVE
-from engine.query.recall.allowed import Allowed
-from engine.query.recall.signals.bm25 import MICRO
+from engine.query.recall.atom_set import AtomSet
+from engine.query.recall.recall_config import Bm25Config
 
 TIES_MAX: Final = 1000
 """The largest number of further documents that are returned because they have the same score as the last
@@ -34,6 +47,10 @@ _ROUNDED_UP: Final = 1 + 1e-9
 _DENSE_SHARE: Final = 8
 """If more than one in this many documents of a segment is scored, the frequencies of a term are written into
 an array with one number for each document. Otherwise each document is searched for in the row of the term."""
+
+MICRO: Final = 1_000_000
+"""The factor that converts a score to millionths. Scores are compared in millionths, because sums may differ
+in the last bit on different machines."""
 
 
 class Gains(NamedTuple):
@@ -70,7 +87,7 @@ class Lists:
         self._head = head
         self._tags = [(weight, _raw(ordinals)) for weight, ordinals in tags]
 
-    def best(self, allowed: Allowed, limit: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def best(self, allowed: AtomSet, limit: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return the ordinals of the best `limit` allowed documents in order, and their scores in millionths.
 
         Scores are first multiplied by the factors of `allowed`. Documents with a score below one millionth
@@ -117,7 +134,7 @@ class Lists:
         norms = self._norms
         return self._terms, self._head, self._tags, self._starts, norms.lengths, norms.table
 
-    def kernel_allowed(self, allowed: Allowed) -> tuple[Any, ...]:
+    def kernel_allowed(self, allowed: AtomSet) -> tuple[Any, ...]:
         """Return the arguments of the compiled search for the best documents, apart from the lists."""
         return self._norms.least, allowed.bits, allowed.factors
 
@@ -172,7 +189,7 @@ class Lists:
         return norms
 
 
-def best_documents(lists: Lists, allowed: Allowed, limit: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def best_documents(lists: Lists, allowed: AtomSet, limit: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Do the work of `Lists.best` in Python.
 
     The lists are visited from the one with the highest bound to the one with the lowest. A document that is
@@ -265,3 +282,32 @@ def _raw(ordinals: BitMap) -> bytes:
 
 def _ordinals(raw: bytes) -> NDArray[np.int64]:
     return np.frombuffer(raw, "<u4").astype(np.int64)
+
+
+def idf(documents: int, df: int) -> float:
+    """Return the inverse document frequency, above 0. The term is in `df` of all `documents` documents."""
+    return math.log(1 + (documents - df + 0.5) / (df + 0.5))
+
+
+class WeightedTerm(NamedTuple):
+    """A term of a query with its weight and its stored postings."""
+
+    term: str
+    weight: float
+    """w · idf · (k1 + 1). The product of this weight and tf / (norm + tf) is added to the score of a
+    document."""
+    rows: TermRows
+
+
+def weighted_terms(
+    documents: int, found: Mapping[str, TermRows], weights: Mapping[str, float], config: Bm25Config
+) -> list[WeightedTerm]:
+    """Return the terms in `weights` that occur in at least one document, in ascending order.
+
+    `documents` is N, and `found` holds the stored postings of each term.
+    """
+    return [
+        WeightedTerm(term, weights[term] * idf(documents, found[term].df) * (config.k1 + 1), found[term])
+        for term in sorted(weights)
+        if found[term].df
+    ]

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from engine.base.errors import InvalidInputError
 from engine.index import index_view
-from engine.query.recall.signals.bm25 import K1_MAX, Bm25Config
+from engine.query.recall.recall_config import K1_MAX, Bm25Config
 from engine.query.recall.signals.scoring import TIES_MAX
 from engine.text.analyzer import index_terms
 from engine.text.words import STOP_WORDS

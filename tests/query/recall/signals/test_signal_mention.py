@@ -8,7 +8,7 @@ import pytest
 
 from engine import Add, Link, Recall, RecallConfig, Role, Tombstone
 from engine.commands import Command
-from engine.query.recall.signals.mentioned import MENTIONS_MAX
+from engine.query.recall.signals.titles import MENTIONS_MAX
 from tests.query.recall.support import NO_SIGNALS, ask, fillers, id_of, keys, named, only
 
 

@@ -1,4 +1,4 @@
-"""All constants of recall. Standard 065 defines some of them; the others were chosen by measurement.
+"""All constants of recall. Some come from the Tag-Walker protocol, others were chosen by measurement.
 
 Each signal has a weight, and a weight of 0 switches the signal off. `bench/retrieval` measures recall with
 each signal switched off in turn.
@@ -12,16 +12,34 @@ from typing import Final
 
 from engine.base.errors import InvalidInputError
 from engine.base.validation import integer
-from engine.query.recall.signals.bm25 import Bm25Config
 from engine.query.snippets import SNIPPET_CHARS
 
 WEIGHT_MAX: Final = 1000.0
 """The largest weight. It is far above any useful value and keeps scores finite."""
 
 
+K1_MAX: Final = 1000
+"""The largest k1. It is far above any useful value and keeps scores finite."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bm25Config:
+    """The two constants of BM25. The defaults gave the best results on conversations (LoCoMo)."""
+
+    k1: float = 0.9
+    b: float = 0.4
+
+    def __post_init__(self) -> None:
+        """Raise InvalidInputError if the constants could make a score infinite, 0 or negative."""
+        if not (0 <= self.k1 <= K1_MAX and 0 <= self.b <= 1):
+            raise InvalidInputError(
+                f"BM25 needs k1 from 0 to {K1_MAX} and b from 0 to 1, not k1={self.k1}, b={self.b}"
+            )
+
+
 @dataclass(frozen=True, slots=True)
 class Protocol:
-    """The constants of the Tag-Walker protocol (Standard 065)."""
+    """The constants of the Tag-Walker protocol (`engine.query.recall.recall`)."""
 
     tokens_per_atom: int = 200
     atoms_min: int = 5
@@ -33,7 +51,7 @@ class Protocol:
     A walker is a hit without words of the question. Places that no anchor can fill go to walkers, unless this
     share is 0."""
     enough: int = 10
-    """The number of atoms that must cover a level of the question (`engine.query.recall.answer.Level`)."""
+    """The number of atoms that must cover a level of the question (see `Level`)."""
     covers: float = 0.5
     """An atom covers a question if the weights of the question's terms in the atom add up to at least this
     share of the weights of all the question's terms."""

@@ -7,7 +7,7 @@ from enum import StrEnum
 
 
 class Level(StrEnum):
-    """The words of the question that enough atoms cover (Standard 065, phases 1 and 2).
+    """The words of the question that enough atoms cover.
 
     If enough atoms cover no kind of words, the entities of the question are searched one by one: `SPLIT`.
     """

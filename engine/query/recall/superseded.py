@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from pyroaring import BitMap
 
 from backends.base import Reader
-from engine.base.direction import Direction
+from engine.base.model import Direction
 from engine.base.validation import PROVENANCES, show_id
 from engine.index.index_follower import IndexFollower
 from engine.index.index_view import IndexView

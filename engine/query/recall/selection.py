@@ -16,10 +16,10 @@ from engine.ledger.queries import ids_at
 from engine.query.budget import CHARS_PER_TOKEN_MAX, CUT, hit_tokens
 from engine.query.duplicates import are_near
 from engine.query.filters import in_categories
-from engine.query.recall.answer import Dropped, Hit, Role, Subject
-from engine.query.recall.protocol import Ranking, complete
-from engine.query.recall.scope import LoadedAtom, RecallScope
-from engine.query.recall.signals import anchors
+from engine.query.recall.candidates import Ranking, top_score
+from engine.query.recall.recall_answer import Dropped, Hit, Role, Subject
+from engine.query.recall.recall_run import LoadedAtom, RecallRun
+from engine.query.recall.signals.walk import complete
 
 _WORD: Final = re.compile(r"\S+")
 
@@ -34,7 +34,7 @@ DROPPED_MAX: Final = 20
 """The largest number of candidates that an explained answer lists as left out."""
 
 
-class Wanted(NamedTuple):
+class SelectionLimits(NamedTuple):
     """What the caller of recall wants."""
 
     target: int
@@ -47,7 +47,7 @@ class Wanted(NamedTuple):
     """The largest number of hits of one page; 0 for any number."""
 
 
-class Ranked(NamedTuple):
+class Candidate(NamedTuple):
     """A candidate of the ranking."""
 
     row: int
@@ -64,31 +64,31 @@ class Ranked(NamedTuple):
     candidate."""
 
 
-class Chosen:
+class Selection:
     """The hits chosen so far, and the candidates that were left out."""
 
-    def __init__(self, scope: RecallScope, ranking: Ranking, wanted: Wanted) -> None:
+    def __init__(self, run: RecallRun, ranking: Ranking, wanted: SelectionLimits) -> None:
         """Begin with no hits."""
         self.hits: list[Hit] = []
         """The hits; after `finish`, the best first."""
         self.ordinals: list[int] = []
         """The ordinals of the hits, in the same order."""
         self.subjects: tuple[Subject, ...] = ()
-        """The subjects of a question about several things; set by `choose`."""
+        """The subjects of a question about several things; set by `select_hits`."""
         self.dropped: list[Dropped] = []
         """The candidates that were left out, at most DROPPED_MAX; empty unless the answer is explained."""
         self.tokens = 0
-        self._scope = scope
+        self._run = run
         self.ranking = ranking
-        """The ranking from which the hits are chosen."""
+        """The ranking from which the hits are selection."""
         self.wanted = wanted
-        self._best = anchors.top_score(ranking.pool)
+        self._best = top_score(ranking.pool)
         self._misses = 0
         self._is_closed = False
         self._walkers = 0
-        self._waiting: list[Ranked] = []
+        self._waiting: list[Candidate] = []
         """The walkers for which there are too few hits so far, the best first."""
-        self._left_out: dict[int, tuple[Ranked, str]] = {}
+        self._left_out: dict[int, tuple[Candidate, str]] = {}
         self._duplicates: dict[int, list[int]] = {}
         """Maps the index of a hit to the ordinals of its near-duplicates, the best first."""
         self._pages: dict[int, int] = {}
@@ -98,11 +98,11 @@ class Chosen:
         self.folded = 0
         """The number of candidates that are not hits because enough hits are of the same page."""
         self.fingerprints: list[int] = []
-        """The fingerprints of the hits, in the order in which they were chosen."""
+        """The fingerprints of the hits, in the order in which they were selection."""
 
     def complete(self) -> Ranking:
         """Complete the ranking and return it. Candidates that were already examined do not change."""
-        self.ranking = complete(self._scope, self.ranking)
+        self.ranking = complete(self._run, self.ranking)
         return self.ranking
 
     @property
@@ -118,14 +118,14 @@ class Chosen:
     @property
     def _lowest_further(self) -> float:
         """The lowest score of a hit beyond the target."""
-        return self._scope.config.protocol.further * self._best
+        return self._run.config.protocol.further * self._best
 
     @property
     def left(self) -> int | None:
         """The number of tokens that are left of the budget; None without a budget."""
         return None if self.wanted.budget is None else self.wanted.budget - self.tokens
 
-    def take(self, one: Ranked, allowance: int | None = None) -> str:
+    def take(self, one: Candidate, allowance: int | None = None) -> str:
         """Add a candidate to the hits and return '', or return the reason why it cannot be a hit.
 
         A walker for which there are too few hits waits (see `_walkers_max`). A hit costs at most the tokens
@@ -146,7 +146,7 @@ class Chosen:
         A walker gets such a place only if a tag, a link or its source relates it to an anchor. Atoms that
         merely contain words of the best candidates would be filler.
         """
-        if not self._scope.config.protocol.walkers:
+        if not self._run.config.protocol.walkers:
             return
         related = self.ranking.walked.keys() | self.ranking.hop_anchors.keys()
         for walker in self._waiting:
@@ -158,9 +158,9 @@ class Chosen:
     @property
     def _walkers_max(self) -> int:
         """The largest number of walkers if one more candidate becomes a hit."""
-        return int(self._scope.config.protocol.walkers * (len(self.hits) + 1))
+        return int(self._run.config.protocol.walkers * (len(self.hits) + 1))
 
-    def _try(self, one: Ranked, allowance: int | None, *, patient: bool = True) -> str:
+    def _try(self, one: Candidate, allowance: int | None, *, patient: bool = True) -> str:
         if one.is_alike and (original := self._original(one.fingerprint)) is not None:
             self._duplicates.setdefault(original, []).append(one.ordinal)
             return f"duplicate of {self.hits[original].id}"
@@ -179,7 +179,7 @@ class Chosen:
             # A hit that is chosen before it may be a near-duplicate of it.
             self._waiting.append(one._replace(is_alike=True))
             return WAITING
-        atom = self._scope.atom(one.ordinal)
+        atom = self._run.atom(one.ordinal)
         if wanted.categories and not self._is_wanted(atom):
             return "no such category"
         hit = self._hit(one, role, atom, allowance)
@@ -198,14 +198,14 @@ class Chosen:
         self.fingerprints.append(one.fingerprint)
         return ""
 
-    def leave_out(self, one: Ranked, reason: str) -> None:
+    def leave_out(self, one: Candidate, reason: str) -> None:
         """Record the reason why a candidate is not a hit, or '' if it is one after all.
 
         Only an explained answer lists such candidates.
         """
         if not reason:
             self._left_out.pop(one.ordinal, None)
-        elif self._scope.explain and (one.ordinal in self._left_out or len(self._left_out) < DROPPED_MAX):
+        elif self._run.explain and (one.ordinal in self._left_out or len(self._left_out) < DROPPED_MAX):
             self._left_out[one.ordinal] = one, reason
 
     def finish(self) -> None:
@@ -214,18 +214,18 @@ class Chosen:
         Ids of other atoms are read only here.
         """
         for original, ordinals in self._duplicates.items():
-            others = tuple(map(show_id, ids_at(self._scope.rows, ordinals)))
+            others = tuple(map(show_id, ids_at(self._run.rows, ordinals)))
             self.hits[original] = replace(self.hits[original], duplicates=others)
         order = [at for _, _, at in sorted((-hit.score, hit.id, at) for at, hit in enumerate(self.hits))]
         self.hits = [self.hits[at] for at in order]
         self.ordinals = [self.ordinals[at] for at in order]
-        ids = ids_at(self._scope.rows, list(self._left_out))
+        ids = ids_at(self._run.rows, list(self._left_out))
         for (one, reason), atom in zip(self._left_out.values(), ids, strict=True):
             self.dropped.append(Dropped(show_id(atom), one.score, reason))
 
     def _original(self, fingerprint: int) -> int | None:
         """Return the index of the best hit that is a near-duplicate of a text, or None."""
-        if not self._scope.config.collapse:
+        if not self._run.config.collapse:
             return None
         found = are_near(np.array(self.fingerprints, np.uint64), np.uint64(fingerprint)).nonzero()[0]
         return int(found[0]) if len(found) else None
@@ -234,7 +234,7 @@ class Chosen:
         categories = self.wanted.categories
         return not categories or in_categories(atom.body, atom.record.tags, categories)
 
-    def _hit(self, one: Ranked, role: Role, atom: LoadedAtom, allowance: int | None) -> Hit | None:
+    def _hit(self, one: Candidate, role: Role, atom: LoadedAtom, allowance: int | None) -> Hit | None:
         """Return a candidate as a hit, or None if too little of the budget is left.
 
         If there is a budget, the hit contains its text.
@@ -263,16 +263,16 @@ class Chosen:
             content=content,
             tokens=hit_tokens(record.title, record.source, record.sequence, own_id, shown),
             duplicates=(),
-            signals=self._explained(one) if self._scope.explain else None,
+            signals=self._explained(one) if self._run.explain else None,
             path=self._path(one) if role is Role.WALKER else (),
         )
 
-    def cost(self, one: Ranked) -> int:
+    def cost(self, one: Candidate) -> int:
         """Return the tokens of a candidate with its whole text."""
-        record, body = self._scope.atom(one.ordinal)[:2]
+        record, body = self._run.atom(one.ordinal)[:2]
         return hit_tokens(record.title, record.source, record.sequence, show_id(record.id), body.content)
 
-    def _explained(self, one: Ranked) -> dict[str, float]:
+    def _explained(self, one: Candidate) -> dict[str, float]:
         """Return the amount that each signal added to the score of a candidate.
 
         The row of a candidate that waited may have changed since.
@@ -293,7 +293,7 @@ class Chosen:
         may_be_cut = allowance is not None or not self.hits
         return (_beginning(content, most, cost) or None) if may_be_cut else None
 
-    def _path(self, one: Ranked) -> tuple[str, ...]:
+    def _path(self, one: Candidate) -> tuple[str, ...]:
         """Return the id of the anchor and the tags that led to a walker.
 
         The anchor is omitted if it does not belong to the wanted categories.
@@ -301,7 +301,7 @@ class Chosen:
         anchor = self.ranking.hop_anchors.get(one.ordinal)
         path: tuple[str, ...] = ()
         if anchor is not None:
-            atom = self._scope.atom(anchor)
+            atom = self._run.atom(anchor)
             if self._is_wanted(atom):
                 path = (show_id(atom.record.id),)
         return (*path, *(f"#{tag}" for tag in sorted(self.ranking.walked.get(one.ordinal, ()))))

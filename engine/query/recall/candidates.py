@@ -1,14 +1,22 @@
-"""The candidates of one query, with their scores and the amount that each signal added to each score."""
+"""The candidates of one query: their scores, the terms that they contain, and the resulting ranking."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from engine.kernels import NATIVE
-from engine.query.recall.signals.bm25 import MICRO
+from engine.query.recall.recall_answer import Bridge, Level
+from engine.query.recall.recall_run import LoadedAtom, RecallRun
+from engine.query.recall.signals.scoring import MICRO
+from engine.query.recall.signals.word_scores import (
+    WordScores,
+)
+from engine.text.language.lexicon import forms_of
 
 ALIAS: Final = "alias"
 """The signal of an alias in the question. Its amounts are always kept, because they decide what a hit is."""
@@ -118,3 +126,87 @@ def ranked(micros: NDArray[np.int64], most: int) -> NDArray[np.int64]:
     order = np.argsort(-micros, kind="stable")
     lowest = max(1, int(micros[order[most - 1]])) if most else 1
     return order[: np.count_nonzero(micros >= lowest)]
+
+
+class Mentions:
+    """The candidates that contain a term of the question or one of its irregular forms."""
+
+    def __init__(
+        self,
+        terms: Sequence[str],
+        scored: Sequence[str],
+        weights: Mapping[str, float],
+        scores: NDArray[np.float64],
+    ) -> None:
+        """Find the rows of `scores` that belong to each of `terms`.
+
+        `scores` has one row for each of the terms `scored`, and one column for each candidate. Forms that
+        have no weight were not searched for.
+        """
+        self._scores = scores
+        numbers = {term: number for number, term in enumerate(scored)}
+        self._rows: dict[str, list[int]] = {}
+        for term in terms:
+            there = [numbers[form] for form in (term, *forms_of(term)) if form in numbers and form in weights]
+            if there:
+                self._rows[term] = there
+
+    def __contains__(self, term: str) -> bool:
+        """Return True if the term was scored, whether or not a candidate contains it."""
+        return term in self._rows
+
+    def of(self, term: str) -> NDArray[np.bool_]:
+        """Return True for each candidate that contains the term."""
+        there = np.zeros(self._scores.shape[1], np.bool_)
+        for row in self._rows.get(term, ()):
+            there |= self._scores[row] > 0
+        return there
+
+    def covering(self, weights: Mapping[str, float], least: float) -> int:
+        """Return the number of candidates that contain terms whose weights add up to at least `least`."""
+        if NATIVE is not None:
+            rows = [(weight, self._rows[term]) for term, weight in weights.items()]
+            found: int | None = NATIVE.covering(self._scores.tobytes(), len(self._scores), rows, least)
+            if found is not None:
+                return found
+        return covering(self, weights, least)
+
+
+def covering(mentions: Mentions, weights: Mapping[str, float], least: float) -> int:
+    """Return the result of `Mentions.covering`."""
+    covered: NDArray[np.float64] = np.zeros(())
+    for term, weight in weights.items():
+        covered = covered + weight * mentions.of(term)
+    return int(np.count_nonzero(covered >= least))
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """The result of the protocol: the ranked pool, and how its candidates were found."""
+
+    pool: Pool
+    level: Level
+    entities: tuple[str, ...]
+    walked: dict[int, dict[str, float]]
+    """The atoms found through shared tags. Each ordinal is mapped to tags, and each tag to the amount that it
+    adds to the score."""
+    bridges: tuple[Bridge, ...]
+    hop_anchors: dict[int, int]
+    """The atoms found through the text or the edges of an anchor, which is one of the best candidates. The
+    ordinal of each atom is mapped to the ordinal of the best anchor that led to the atom."""
+    words: WordScores
+    """The scores of documents for the words of the question."""
+    first: int | None
+    """At least this many of the best candidates are final. The walk was left out, because it cannot change
+    them (see `complete_if_needed`). None if the whole ranking is final."""
+
+
+def best_atoms(run: RecallRun, pool: Pool, most: int) -> tuple[NDArray[np.int64], list[LoadedAtom]]:
+    """Return the rows of the best candidates (`most` or fewer), and these candidates with their texts."""
+    best = pool.ranked(most)[:most]
+    return best, run.load(pool.ordinals[best].tolist())
+
+
+def top_score(pool: Pool) -> float:
+    """Return the best score of a candidate in the pool, rounded to millionths, or 0 for an empty pool."""
+    return int(pool.micros.max()) / MICRO if len(pool) else 0.0

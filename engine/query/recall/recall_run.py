@@ -1,11 +1,11 @@
-"""The data that all signals read during one recall: a snapshot, the question and the allowed atoms."""
+"""One recall: the snapshot, the question and the atoms that all signals read, and what was read so far."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,18 +13,62 @@ from pyroaring import BitMap
 
 from backends.base import Reader
 from engine.index.index_view import IndexView, TermRows
+from engine.ledger.journal import LogState
 from engine.ledger.queries import bodies_of, ids_at, records_of
 from engine.ledger.records import AtomRecord
 from engine.query.positions import Positions
-from engine.query.recall.allowed import Allowed
-from engine.query.recall.config import RecallConfig, Signals
-from engine.query.recall.known import KnownAtoms
+from engine.query.recall.atom_set import AtomSet
 from engine.query.recall.reading import LazyReading, Reading, TextReader
-from engine.query.recall.signals.bm25 import WeightedTerm, idf
-from engine.query.recall.signals.scoring import Lists
+from engine.query.recall.recall_config import RecallConfig, Signals
+from engine.query.recall.signals.scoring import Lists, WeightedTerm, idf
 from engine.text.language.model import Ask, Question
 from proofs.events import AtomBody
-from proofs.sets import Group
+from proofs.leaves import Group
+
+CHARS_MAX: Final = 1 << 20
+"""The largest number of characters of the contents in the cache."""
+
+
+ATOM_CHARS: Final = 1 << 10
+"""The number of characters counted for an atom besides its content: about the bytes of its objects."""
+
+
+class AtomCache:
+    """Records and bodies of atoms by ordinal, in one state of the journal. Safe to use from several threads.
+
+    Successive questions are often about the same things, and reading an atom takes four rows.
+    """
+
+    def __init__(self) -> None:
+        self._atoms: dict[int, tuple[AtomRecord, AtomBody]] = {}
+        self._chars = 0
+        self.get = self._atoms.get
+        """Return the atom with an ordinal, or None if it is not in the cache."""
+
+    def add(self, atoms: Iterable[tuple[AtomRecord, AtomBody]]) -> None:
+        """Add atoms; forget all others if there would be too many characters."""
+        for record, body in atoms:
+            size = ATOM_CHARS + len(body.content)
+            if self._chars + size > CHARS_MAX:
+                self._atoms.clear()
+                self._chars = 0
+            if size <= CHARS_MAX:
+                self._chars += size
+                self._atoms[record.ordinal] = record, body
+
+
+class LatestAtomCache:
+    """The known atoms for one state of the journal: the state at the time of the last question."""
+
+    def __init__(self) -> None:
+        self._latest: tuple[LogState, AtomCache] | None = None
+
+    def atoms(self, log: LogState) -> AtomCache:
+        """Return the atoms that are known in the state `log`."""
+        latest = self._latest
+        if latest is None or latest[0] != log:
+            latest = self._latest = log, AtomCache()
+        return latest[1]
 
 
 class LoadedAtom(NamedTuple):
@@ -42,20 +86,20 @@ class LoadedAtom(NamedTuple):
 
 
 @dataclass(eq=False)
-class RecallScope:
+class RecallRun:
     """The input of one recall. `atoms` are the live atoms that pass the filters: the allowed atoms."""
 
     rows: Reader
     index: IndexView
     positions: Positions
     question: Question
-    atoms: Allowed
+    atoms: AtomSet
     config: RecallConfig
     marked: BitMap
     """The ordinals of atoms that may be superseded; empty if the query includes superseded atoms."""
     explain: bool = False
     """True if the answer lists the amounts that signals added to scores, and the candidates left out."""
-    known: KnownAtoms = field(default_factory=KnownAtoms)
+    known: AtomCache = field(default_factory=AtomCache)
     """Atoms that were read for earlier questions in the same state of the journal."""
     _loaded: dict[int, LoadedAtom] = field(default_factory=dict, init=False)
     _found: dict[str, TermRows] = field(default_factory=dict, init=False)

@@ -1,10 +1,12 @@
-"""Misspelled names in a question: a name that no text contains is read as a similar name of the memory.
+"""The terms that recall searches for: misspelled names are replaced, and a long question is shortened.
 
     Carolyn ──▶ is it in no text, tag or alias? ──▶ similar terms ──▶ the first that is written like a name
 
 Only a word that is written like a name is changed, and only if the memory does not know it. The replacement
 must occur in an atom that the filters allow. The answer says which names were read differently
 (`Recall.matched`). Filters and proofs compare words exactly; nothing here applies to them.
+
+Of a long question, only the most informative terms are searched for (`rarest_terms`).
 """
 
 from __future__ import annotations
@@ -20,46 +22,62 @@ from engine.followers.names import aliased, has_aliases
 from engine.index.index_view import IndexView
 from engine.ledger.queries import bodies_of, ids_at, records_of
 from engine.query.filters import mentioning
-from engine.query.recall.allowed import Allowed
-from engine.query.recall.answer import MatchedName
-from engine.query.recall.tag_terms import tag_terms
+from engine.query.recall.atom_set import AtomSet
+from engine.query.recall.recall_answer import MatchedName
+from engine.query.recall.signals.word_scores import tag_terms
 from engine.text.analyzer import analyze_query, index_terms
 from engine.text.labels import label_of
 from engine.text.language.lexicon import forms_of
-from engine.text.language.model import Part, Question
+from engine.text.language.model import Entity, Part, Question
 from engine.text.language.tokenizer import bare, clean, split
 from engine.text.simhash import phrase_hashes
-from proofs.sets import Group
+from proofs.leaves import Group
 
 NAME_CHARS_MIN: Final = 4
 """The smallest number of letters of a misspelled name, and of the name that it stands for. Shorter names are
 similar to many words."""
+
 NAME_CHARS_MAX: Final = 40
+
 TWO_EDITS_CHARS: Final = 8
 """Names of at least this many letters may have two edits, shorter names one."""
+
 NAMES_MAX: Final = 4
 """The largest number of names of a question that are replaced."""
+
 PACKS_MAX: Final = 512
 """The largest number of rows of the index, of 4 KiB each, that are read to find terms similar to a name.
 
 Measured: 40 such rows of a collection of notes have 2,500 terms, and comparing a name with them takes 2 ms.
 """
+
 PREFIX_MAX: Final = 3
 """If the terms that begin with the name's first letter are in too many rows, two letters must agree, and then
 this many."""
+
 TAGS_MAX: Final = 4_096
+
 SIMILAR_MAX: Final = 32
 """The largest number of similar terms that are ordered by the number of their atoms."""
+
 READ_TERMS: Final = 8
 """The largest number of similar terms whose texts are read."""
+
 READ_ATOMS: Final = 4
 """The number of atoms in which the spelling of a term is looked up."""
+
 SEEN_MAX: Final = 16
 """The largest number of occurrences of a term that are looked at in a text."""
+
 ALIAS_TERMS: Final = 6
+
 QUESTION_TERMS_MAX: Final = 64
 
 _ENDS: Final = frozenset(".?!:;\n")
+
+TERMS_READ: Final = 256
+"""The number of terms whose rows are read at a time, so that the rows of a long question are not all in
+memory."""
 
 
 class _Similar(NamedTuple):
@@ -81,7 +99,7 @@ class Respelled(NamedTuple):
     """The replaced names, at least one."""
 
 
-def respelled(rows: Reader, index: IndexView, atoms: Allowed, question: Question) -> Respelled | None:
+def respelled(rows: Reader, index: IndexView, atoms: AtomSet, question: Question) -> Respelled | None:
     """Return the question with its misspelled names replaced, or None if it has none.
 
     Several similar names are ordered by the number of edits (a letter inserted, removed or replaced, or two
@@ -133,7 +151,7 @@ def _terms_of_aliases(rows: Reader, question: Question) -> set[str]:
     return {term for (start, end), phrase in spans.items() if found.get(phrase) for term in terms[start:end]}
 
 
-def _known_name(rows: Reader, index: IndexView, atoms: Allowed, name: str, term: str) -> str | None:
+def _known_name(rows: Reader, index: IndexView, atoms: AtomSet, name: str, term: str) -> str | None:
     """Return the name of the memory that `name`, whose term is `term`, most likely stands for, or None."""
     most = 1 if len(name) < TWO_EDITS_CHARS else 2
     by_tag = _tags_like(rows, atoms, term, most)
@@ -153,7 +171,7 @@ def _known_name(rows: Reader, index: IndexView, atoms: Allowed, name: str, term:
     return None
 
 
-def _texts_like(index: IndexView, atoms: Allowed, term: str, small: str, most: int) -> Iterator[_Similar]:
+def _texts_like(index: IndexView, atoms: AtomSet, term: str, small: str, most: int) -> Iterator[_Similar]:
     """Yield the similar terms of texts. `small` is the name in small letters, and `term` is its term."""
     near: list[tuple[int, str]] = []
     shortest, longest = min(len(term), len(small)) - most, max(len(term), len(small)) + most
@@ -181,7 +199,7 @@ def _terms_like(index: IndexView, term: str) -> Iterator[str]:
         yield from index.terms_with(term[1] + term[0], PACKS_MAX) or ()
 
 
-def _tags_like(rows: Reader, atoms: Allowed, term: str, most: int) -> list[_Similar] | None:
+def _tags_like(rows: Reader, atoms: AtomSet, term: str, most: int) -> list[_Similar] | None:
     """Return the tags of one word that are similar to `term`; None if `term` is a word of a tag itself."""
     found = []
     for tag in islice(atoms.tags_from(rows, term[0]), TAGS_MAX):
@@ -271,3 +289,31 @@ def distance(one: str, other: str, most: int) -> int:
         if min(row) > most + 1:
             return most + 1
     return min(row[-1], most + 1)
+
+
+def rarest_terms(question: Question, index: IndexView, most: int) -> Question:
+    """Return the question with only its `most` rarest terms, which the fewest documents contain.
+
+    Terms that no document contains are left out first. If several terms are equally rare, those that come
+    first in the question are kept. A question with at most `most` terms is returned unchanged.
+    """
+    terms = question.terms
+    if len(terms) <= most:
+        return question
+    dfs: list[int] = []
+    for start in range(0, len(terms), TERMS_READ):
+        dfs += (rows.df for rows in index.find(terms[start : start + TERMS_READ]))
+    found = sorted((df or index.documents + 1, number) for number, df in enumerate(dfs))[:most]
+    kept = {terms[number] for _, number in found}
+    entities: dict[tuple[str, ...], Entity] = {}
+    for entity in question.entities:
+        own = tuple(term for term in entity.terms if term in kept)
+        if own:
+            entities.setdefault(own, entity._replace(terms=own))
+    return question._replace(
+        words=tuple(word for word in question.words if not kept.isdisjoint(word.terms)),
+        terms=tuple(term for term in terms if term in kept),
+        nouns=tuple(term for term in question.nouns if term in kept),
+        names=tuple(term for term in question.names if term in kept),
+        entities=tuple(entities.values()),
+    )

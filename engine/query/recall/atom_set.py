@@ -17,7 +17,7 @@ from engine.followers.tags import members, values
 from engine.ledger.journal import LogState
 from engine.ledger.layout import EDGE_FROM
 from engine.query.filters import NO_FILTERS, Filters, answering, maybe_superseded
-from proofs.sets import Group
+from proofs.leaves import Group
 
 FLIPPED_SHARE: Final = 16
 """A mask is made from an earlier mask if the two differ in at most one of this many ordinals."""
@@ -37,7 +37,7 @@ SET_BYTES: Final = 500
 """The size in bytes of a set, without its members (measured)."""
 
 
-class Allowed:
+class AtomSet:
     """The ordinals of the live atoms that pass the filters, and the factors for their provenance.
 
     Safe to use from several threads.
@@ -48,7 +48,7 @@ class Allowed:
         ordinals: BitMap,
         documents: int,
         factors: tuple[tuple[float, BitMap], ...] = (),
-        like: Allowed | None = None,
+        like: AtomSet | None = None,
         *,
         unfiltered: bool = False,
     ) -> None:
@@ -73,7 +73,7 @@ class Allowed:
         self._tags: list[str] | None = None
         self._look_ups = 0
         self._marked: BitMap | None = None
-        self._like: Allowed | None = like if like is None or "mask" in vars(like) else like._like
+        self._like: AtomSet | None = like if like is None or "mask" in vars(like) else like._like
 
     def members(self, rows: Reader, group: Group, value: str) -> BitMap:
         """Return the ordinals of the allowed atoms that have this value, for example a tag.
@@ -188,22 +188,22 @@ def listed(ordinals: BitMap, documents: int) -> NDArray[np.uint32]:
     return found[: int(found.searchsorted(documents))] if len(found) and found[-1] >= documents else found
 
 
-class AllowedCache:
+class AtomSetCache:
     """A cache of the atoms that may answer a question without filters, for one state of the journal.
 
     Safe to use from several threads.
     """
 
     def __init__(self) -> None:
-        self._latest: tuple[tuple[object, ...], Allowed] | None = None
+        self._latest: tuple[tuple[object, ...], AtomSet] | None = None
 
     def atoms(
         self, rows: Reader, log: LogState, filters: Filters, documents: int, internal: float
-    ) -> Allowed:
+    ) -> AtomSet:
         """Return the allowed atoms in a snapshot whose journal ends at `log`.
 
         `documents` is the number of ordinals. `internal` is the weight of the signal `internal`: the score of
-        an external atom is divided by this weight once (Standard 065), and the score of an atom in quarantine
+        an external atom is divided by this weight once, and the score of an atom in quarantine
         twice.
         """
         latest, key = self._latest, (log, documents, internal)
@@ -216,7 +216,7 @@ class AllowedCache:
             if lowered:
                 factors.append((internal**-power, lowered))
         like, unfiltered = None if latest is None else latest[1], filters == NO_FILTERS
-        atoms = Allowed(ordinals, documents, tuple(factors), like, unfiltered=unfiltered)
+        atoms = AtomSet(ordinals, documents, tuple(factors), like, unfiltered=unfiltered)
         if unfiltered:
             self._latest = key, atoms
         return atoms
