@@ -1,4 +1,4 @@
-"""Tests that workflows, CITATION.cff and CONTRIBUTING.md agree with the project."""
+"""Tests that workflows, CITATION.cff and the pages for contributors agree with the project."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
-from engine.base.version import __version__
+from engine.base import __version__
 
 ROOT = Path(__file__).resolve().parents[1]
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
@@ -57,9 +57,9 @@ def test_the_citation_names_this_version() -> None:
 
 
 def test_every_target_that_is_named_is_in_the_makefile() -> None:
-    """`make X` in a workflow or in CONTRIBUTING.md is a target."""
+    """`make X` in a workflow or on a page for contributors is a target."""
     targets = re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
-    pages = [ROOT / "CONTRIBUTING.md", *WORKFLOWS]
+    pages = [ROOT / "CONTRIBUTING.md", ROOT / "docs" / "maintaining.md", *WORKFLOWS]
     text = "\n".join(page.read_text(encoding="utf-8") for page in pages)
     named = re.findall(r"(?:`|\$ |run: )make ([a-z]+)", text)
     assert {"test", "docs", "package"} <= set(named)
