@@ -31,15 +31,13 @@ from engine.ledger.journal import read_log
 from engine.ledger.layout import cursor_key, journal_key
 from engine.ledger.pages import PagedTree
 from engine.trust.proving.log_witnesses import LogPaths
-from engine.trust.proving.openings import open_tree
+from engine.trust.proving.witnesses import open_tree
 from proofs import claims as kinds
 from proofs.claims import Claim
 from proofs.events import Entry, EventKind, GenesisBody, GenesisDetail, Header
-from proofs.leaves import EdgeType
-from proofs.log import leaf_hash
-from proofs.log_paths import check_consistency, check_inclusion
-from proofs.opening import opening_root
-from proofs.sets import tag_identity
+from proofs.leaves import EdgeType, tag_identity
+from proofs.log import check_consistency, check_inclusion, leaf_hash
+from proofs.smt import opening_root
 from proofs.verifier import verify
 
 T = TypeVar("T")

@@ -7,8 +7,7 @@ from functools import cache
 from typing import Any
 
 from proofs.errors import ProofError
-from proofs.log import leaf_hash, node_hash
-from proofs.log_paths import check_consistency, check_inclusion
+from proofs.log import check_consistency, check_inclusion, leaf_hash, node_hash
 
 SIZES = (*range(1, 66), 127, 128, 129, 255, 256, 257, 1023, 1024, 1025, 65_535, 65_536, 65_537)
 CHANGED_SIZES = (1, 2, 3, 4, 5, 6, 7, 8, 13, 32, 33, 65, 257)

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
+from proofs.claim_words import words_of
 from proofs.verifier import examine
-from proofs.words import words_of
 from tests.reference import claims as c
 from tests.reference.both import real_basis, real_claim
 from tests.reference.claims import Basis, Claim

@@ -6,7 +6,7 @@ import base64
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from engine.trust.notes import ed25519
+from engine.trust.notes.signing import public_key_of, sign_ed25519, verify_ed25519
 from proofs.errors import ProofError
 from proofs.log import EMPTY_ROOT
 from proofs.note import (
@@ -40,13 +40,13 @@ class Signer(NamedTuple):
     @property
     def key(self) -> VerifierKey:
         """The public half of the key."""
-        return VerifierKey(self.name, self.type, ed25519.public_of(self.seed))
+        return VerifierKey(self.name, self.type, public_key_of(self.seed))
 
     def line(self, checkpoint: Checkpoint, time: int = TIME) -> Signature:
         """Return the signature line for a checkpoint."""
         if self.type == ED25519:
-            return Signature(self.name, self.key.key_id, ed25519.sign(self.seed, checkpoint.text.encode()))
-        raw = ed25519.sign(self.seed, cosignature_message(checkpoint, time))
+            return Signature(self.name, self.key.key_id, sign_ed25519(self.seed, checkpoint.text.encode()))
+        raw = sign_ed25519(self.seed, cosignature_message(checkpoint, time))
         return Signature(self.name, self.key.key_id, time.to_bytes(8, "big") + raw)
 
 
@@ -216,7 +216,7 @@ def with_large_s(signature: bytes) -> bytes:
 
 def signed_plainly(signer: Signer, at: Checkpoint) -> Signature:
     """Return a signature line in which a witness's key signs only the text, although the line has a time."""
-    raw = TIME.to_bytes(8, "big") + ed25519.sign(signer.seed, at.text.encode())
+    raw = TIME.to_bytes(8, "big") + sign_ed25519(signer.seed, at.text.encode())
     return Signature(signer.name, signer.key.key_id, raw)
 
 
@@ -227,7 +227,7 @@ def judged(data: bytes, vkeys: Sequence[str]) -> tuple[Note, tuple[VerifiedSigna
         ProofError: the note is refused.
     """
     note = parse_note(data)
-    return note, verify_signatures(note, [parse_vkey(text) for text in vkeys], ed25519.verify)
+    return note, verify_signatures(note, [parse_vkey(text) for text in vkeys], verify_ed25519)
 
 
 def accepted(what: str, data: bytes, keys: Sequence[str]) -> dict[str, Any]:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import cbor2
 import pytest
 
+from proofs.claim_words import parse_claim
 from proofs.errors import REASONS
 from proofs.events import EventKind
 from proofs.hashing import key_digest, value_digest
 from proofs.smt import root_of
 from proofs.verifier import examine
-from proofs.words import parse_claim
 from tests import spec_naive as naive
 from tests.reference import hashes
 from tests.reference.both import ask, real_basis, real_claim, same

@@ -7,7 +7,7 @@ from functools import cache
 from random import Random
 from typing import NamedTuple
 
-from engine.trust.proving.prover import prove, prove_to
+from engine.trust.proving.prove import prove_present, prove_to
 from proofs.basis import LogHead
 from proofs.claims import Claim as RealClaim
 from tests.reference import claims as c
@@ -64,7 +64,7 @@ def prove_one(store: Made, kind: str, claims: Sequence[Claim]) -> Valid:
     asked = [real_claim(*claim) for claim in claims]
     sizes = {store.worlds[len(store.rows)].roots["overall"]: len(store.rows)}
     if kind == "root":
-        proof = prove(store.engine.store, asked, sizes=sizes)
+        proof = prove_present(store.engine.store, asked, sizes=sizes)
     else:
         size = store.checkpoint + 1
         head = LogHead(store.engine.store.identity.store_id, size, mth(log_leaves(store.rows[:size])))

@@ -15,7 +15,7 @@ from engine.followers.trees import first_value, read_value, subject_of, value_af
 from engine.ledger.journal import read_header, read_log
 from engine.ledger.layout import EDGE_FROM, EDGE_TO, atom_key, journal_key
 from engine.ledger.records import FIRST_TYPE_CODE, Counters, decode_edge, read_counters, type_code
-from engine.trust.audit.compare import Difference
+from engine.trust.audit.comparison import Difference
 from proofs.events import (
     ERASING_KINDS,
     AtomDetail,

@@ -20,12 +20,11 @@ from engine.ledger.queries import body_of
 from engine.store.replay import Progress, no_progress
 from engine.store.store import Store
 from engine.text.analyzer import index_terms
-from engine.trust.audit.record import check_record
-from engine.trust.proving.prover import prove
+from engine.trust.audit.comparison import check_record
+from engine.trust.proving.prove import prove_present
 from proofs.claims import AtomIs, AtomsMentioning, Claim, EdgeIs, EventIs, HasTag
 from proofs.events import AtomDetail, EdgeDetail
-from proofs.leaves import State
-from proofs.sets import tag_identity
+from proofs.leaves import State, tag_identity
 
 SECONDS: Final = 5.0
 """The time, in seconds, after which no further event is chosen."""
@@ -78,7 +77,7 @@ def sample(
             seq = choice.randrange(log.size)
             try:
                 wanted = list(_claims(rows, evidence, seq, terms=not chosen % TERMS_EVERY))
-                prove(store, wanted)
+                prove_present(store, wanted)
             except (RefusedError, NotFoundError) as error:
                 raise CorruptionError(
                     f"the rows that follow from event {seq} are damaged: {error}",

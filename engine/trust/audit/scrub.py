@@ -25,8 +25,8 @@ from engine.ledger.heads import extended, leaf_hashes
 from engine.ledger.journal import check_entries, read_identity, read_log
 from engine.ledger.layout import ATOM, EDGE_FROM, journal_key
 from engine.ledger.records import AtomRecord, EdgeRecord, decode_edge
-from engine.trust.audit.record import check_record
-from engine.trust.notes.files import PRIVATE, replace_file
+from engine.trust.audit.comparison import check_record
+from engine.trust.outside_files import PRIVATE, replace_file
 from proofs.log import Frontier
 
 EVENTS: Final = 2048

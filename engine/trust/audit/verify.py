@@ -15,8 +15,8 @@ from operator import ne
 
 from backends.base import Backend, Reader, prefix_end
 from engine.base import limits
-from engine.base.collection import without_collection
 from engine.base.errors import CorruptionError, EngineError, InvalidInputError
+from engine.base.process import without_collection
 from engine.base.validation import quoted
 from engine.followers.base import Follower, check_cursor, read_cursor
 from engine.ledger.heads import extended, leaf_hashes
@@ -39,16 +39,16 @@ from engine.store.replay import Progress, append, no_progress, scratch_backend
 from engine.store.store import Store, projections
 from engine.text.analyzer import ANALYZER_NAME, fingerprint
 from engine.trust.audit.chain import check_chain
-from engine.trust.audit.compare import (
+from engine.trust.audit.comparison import (
     NO_CURSOR,
     DestroyedPayloads,
     Difference,
     ErasuresFromHeaders,
+    ReplayBackend,
     Unchecked,
     compare_prefix,
     stray_rows,
 )
-from engine.trust.audit.scratch import ReplayBackend
 from proofs.events import ERASING_KINDS, CheckpointBody, CheckpointDetail, Entry, EventKind
 from proofs.hashing import NAMESPACES
 from proofs.log import Frontier

@@ -12,7 +12,7 @@ from engine.base.model import Receipt
 from engine.base.validation import instance, several
 from engine.ledger.journal import read_header
 from engine.store.store import Store
-from engine.trust.notes.history import read_history
+from engine.trust.notes.known_checkpoints import read_history
 from engine.trust.notes.signing import Signer, continue_signed, signing
 from proofs.events import CheckpointDetail
 from proofs.note import Checkpoint, Note, format_note, origin_of

@@ -10,6 +10,8 @@ No part of the key is ever written to a journal.
 The last note that a key signed for a store is written to the file `KEY.<store id>.last` next to the key. This
 file is written durably before the signature is returned. A copy of the key elsewhere lacks this file, so each
 key must be used in one place only.
+
+Ed25519 (RFC 8032) is computed by the library `cryptography`, which is imported on first use.
 """
 
 from __future__ import annotations
@@ -25,11 +27,16 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from engine.base.error_translation import system_failure
-from engine.base.errors import ConflictError, EngineError, InconsistentError, InvalidInputError, RefusedError
-from engine.trust.notes import ed25519
-from engine.trust.notes.ed25519 import SEED_BYTES
-from engine.trust.notes.files import (
+from engine.base.errors import (
+    ConflictError,
+    EngineError,
+    InconsistentError,
+    InvalidInputError,
+    RefusedError,
+    system_failure,
+)
+from engine.trust.notes.known_checkpoints import History
+from engine.trust.outside_files import (
     PRIVATE,
     PRIVATE_PREFIX,
     PUBLIC,
@@ -40,7 +47,6 @@ from engine.trust.notes.files import (
     refuse_secret,
     replace_file,
 )
-from engine.trust.notes.history import History
 from proofs.errors import ProofError
 from proofs.note import (
     NOTE_BYTES_MAX,
@@ -58,6 +64,40 @@ from proofs.vkey import ED25519, NAME_BYTES_MAX, VerifierKey, checked_name
 _KEY_FILE_BYTES_MAX = NAME_BYTES_MAX + 256
 VKEY_SUFFIX = ".vkey"
 _ELSEWHERE = "keep keys outside every store"
+
+
+SEED_BYTES = 32
+
+
+def verify_ed25519(public: bytes, message: bytes, signature: bytes) -> bool:
+    """Return True if `signature`, 64 bytes, is a signature of `message` by the key `public`, 32 bytes.
+
+    For invalid input, the result is False; no error is raised. The equation is checked without the cofactor,
+    and S must be less than the order of the group. Keys of small order are treated as the library treats them
+    (section 21 of SPEC lists the results for public test vectors).
+    """
+    from cryptography.exceptions import InvalidSignature
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+
+    try:
+        Ed25519PublicKey.from_public_bytes(public).verify(signature, message)
+    except (InvalidSignature, ValueError):
+        return False
+    return True
+
+
+def sign_ed25519(seed: bytes, message: bytes) -> bytes:
+    """Return the deterministic 64-byte signature of `message` by the private key `seed` of 32 bytes."""
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+    return Ed25519PrivateKey.from_private_bytes(seed).sign(message)
+
+
+def public_key_of(seed: bytes) -> bytes:
+    """Return the public key, 32 bytes, of the private key `seed`."""
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+    return Ed25519PrivateKey.from_private_bytes(seed).public_key().public_bytes_raw()
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +135,7 @@ def new_key(path: Path, name: str, store: Path | None = None) -> VerifierKey:
     if beside.exists():
         raise ConflictError(f"{beside} already exists", hint="choose another name for the new key")
     seed = secrets.token_bytes(SEED_BYTES)
-    key = VerifierKey(name, ED25519, ed25519.public_of(seed))
+    key = VerifierKey(name, ED25519, public_key_of(seed))
     secret = base64.b64encode(bytes([ED25519]) + seed).decode()
     try:
         make_file(path, f"{PRIVATE_PREFIX}{name}+{key.key_id.hex()}+{secret}\n".encode(), PRIVATE)
@@ -129,7 +169,7 @@ def load_key(path: Path) -> SigningKey:
         raise InvalidInputError(f"{path} does not contain a signing key") from None
     if not data.startswith(PRIVATE_PREFIX.encode()) or len(raw) != 1 + SEED_BYTES or raw[0] != ED25519:
         raise InvalidInputError(f"{path} does not contain an Ed25519 signing key")
-    key = VerifierKey(name, ED25519, ed25519.public_of(raw[1:]))
+    key = VerifierKey(name, ED25519, public_key_of(raw[1:]))
     if key_id != key.key_id.hex():
         raise InvalidInputError(f"{path} is damaged: the key id in it does not belong to the key in it")
     _check_private(path)
@@ -172,7 +212,7 @@ class Signer:
             return None
         try:
             note = parse_note(read_file(path, NOTE_BYTES_MAX))
-            if not any(verify_signatures(note, [self._key.verifier], ed25519.verify)):
+            if not any(verify_signatures(note, [self._key.verifier], verify_ed25519)):
                 raise ProofError("signature", "the note is not signed by this key")
         except (ProofError, EngineError) as error:
             raise RefusedError(
@@ -208,7 +248,7 @@ class Signer:
                 raise RefusedError(
                     f"this key has already signed a later checkpoint, of size {last.checkpoint.size}"
                 )
-        signature = ed25519.sign(self._key.seed, checkpoint.text.encode())
+        signature = sign_ed25519(self._key.seed, checkpoint.text.encode())
         note = Note(checkpoint, (Signature(verifier.name, verifier.key_id, signature),))
         if last is None or last.checkpoint != checkpoint:
             try:

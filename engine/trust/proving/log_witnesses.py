@@ -1,6 +1,6 @@
 """Witnesses (the data that proves a claim) of claims about the log, and paths in the log (SPEC, 20.6).
 
-The algorithms are defined in RFC 9162, sections 2.1.3.1 and 2.1.4.1; `proofs.log_paths` verifies their
+The algorithms are defined in RFC 9162, sections 2.1.3.1 and 2.1.4.1; `proofs.log` verifies their
 results. Each hash in a path is the root of a range of leaves, and the range divides into complete subtrees.
 The roots of these subtrees are read from the rows of the follower `log`. For events that the follower has not
 processed yet, they are computed from the headers.
@@ -20,13 +20,13 @@ from engine.ledger.layout import journal_key, payload_key
 from engine.ledger.roots import Roots
 from engine.store.past import past_store
 from engine.store.store import Store
-from engine.trust.notes.history import read_history
+from engine.trust.notes.known_checkpoints import read_history
 from proofs import claims as kinds
+from proofs.basis import check_opening
 from proofs.errors import ProofError
 from proofs.events import CheckpointBody, CheckpointDetail
-from proofs.file import CheckpointLink, Opening
-from proofs.heads import check_opening
 from proofs.log import EMPTY_ROOT, left_half, node_hash
+from proofs.proof_file import CheckpointLink, Opening
 
 
 class LogPaths:
@@ -241,7 +241,7 @@ class LogWitnesses:
         return [header, payload, path]
 
     def check_rows(self, size: int, root: bytes) -> None:
-        """Raise CorruptionError if the headers have the root `root`, because the log's rows are then damaged.
+        """Raise CorruptionError if the log's rows are damaged: the headers give `root`, but the rows do not.
 
         Call this function before you refuse a claim for the reason that the log has a different root.
         """

@@ -1,4 +1,4 @@
-"""Witnesses (the data that proves a claim) of claims about the state, read from the store (SPEC, 20.1).
+"""Witnesses (the data that proves a claim) of claims about the state, and openings of the trees (SPEC, 20.1).
 
 A claim that does not hold is refused, and the error suggests a similar claim that holds. The rows are not
 trusted: the complete proof is verified before it is returned.
@@ -6,8 +6,10 @@ trusted: the complete proof is verified before it is returned.
 
 from __future__ import annotations
 
+from bisect import bisect_left
+from collections.abc import Iterable
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from backends.base import Reader
 from engine.base.errors import CorruptionError, NotFoundError, RefusedError
@@ -15,18 +17,38 @@ from engine.base.validation import show_id
 from engine.followers.trees import read_value
 from engine.ledger.codec import decode_stored
 from engine.ledger.journal import erased_at, read_header
-from engine.ledger.layout import TAGS, ordinal_key, payload_key
+from engine.ledger.layout import TAGS, ordinal_key, payload_key, tree_prefix
+from engine.ledger.pages import (
+    LEAF_BYTES,
+    SLOTS,
+    Slots,
+    child_path,
+    decode_page,
+    missing_page,
+    parent_level,
+    slot_root,
+)
 from engine.store.store import Store
-from engine.trust.proving.openings import IndexRows
+from engine.trust.proving.index_witnesses import IndexRows
 from proofs import claims as kinds
+from proofs.claim_words import words_of
 from proofs.claims import AtomIs, EdgeIs, StateClaim
-from proofs.file import TREES
-from proofs.hashing import key_digest
-from proofs.leaves import State, Value, encode_value
+from proofs.hashing import DIGEST_BYTES, TREE_HASHER, TreeHasher, key_digest
+from proofs.leaves import (
+    CHUNK_BITS,
+    LARGEST,
+    Group,
+    State,
+    Value,
+    bits_of,
+    contains,
+    encode_value,
+    members_in,
+    set_row,
+)
+from proofs.proof_file import TREES, TreeOpening
 from proofs.rows import read_postings
-from proofs.segments import LARGEST
-from proofs.sets import CHUNK_BITS, Group, bits_of, contains, members_in, set_row
-from proofs.words import words_of
+from proofs.smt import NODE, NOTHING, OTHER_LEAF, OWN_LEAF, bit_of
 
 
 class ClaimNotTrueError(RefusedError):
@@ -237,3 +259,84 @@ def _in_state(claim: kinds.NoAtom | kinds.NoEdge, value: Value) -> kinds.AtomIs 
     if isinstance(claim, kinds.NoAtom):
         return kinds.AtomIs(claim.id, state, opened=False)
     return kinds.EdgeIs(claim.src, claim.code, claim.dst, state, opened=False)
+
+
+PAGE_BITS = 4
+
+
+def open_tree(
+    rows: Reader, namespace: str, keys: Iterable[bytes], hasher: TreeHasher = TREE_HASHER
+) -> TreeOpening:
+    """Return the opening of the tree of `namespace` for all key digests in `keys`.
+
+    The opening contains the hashes that are needed to compute the root from the leaves at these keys. Each
+    page on the paths to the keys is read once.
+
+    Raises:
+        CorruptionError: A page on the path to a key is malformed or missing.
+    """
+    opener = _Opener(rows, namespace, sorted(keys), hasher)
+    opener.page(0, b"", 0, len(opener.keys))
+    return TreeOpening(bytes(opener.shape), b"".join(opener.hashes))
+
+
+class _Opener:
+    """A traversal of one tree that collects the shape and the hashes of an opening."""
+
+    def __init__(self, rows: Reader, namespace: str, keys: list[bytes], hasher: TreeHasher) -> None:
+        self._rows = rows
+        self._prefix = tree_prefix(namespace)
+        self.keys = keys
+        self._hasher = hasher
+        self.shape = bytearray()
+        self.hashes: list[bytes] = []
+
+    def page(self, depth: int, path: bytes, first: int, last: int) -> None:
+        """Collect the part of the opening below the page at `path`, for the keys `first` to `last` - 1.
+
+        `first` and `last` are indexes into `keys`, and `depth` is the number of nibbles in `path`.
+        """
+        page_key = self._prefix + bytes([depth]) + path
+        stored = self._rows.get(page_key)
+        if stored is None and depth:
+            raise missing_page(page_key)
+        levels: list[Slots] = [
+            [b""] * SLOTS if stored is None else decode_page(page_key, depth, path, stored)
+        ]
+        while len(levels[0]) > 1:
+            levels.insert(0, parent_level(levels[0], self._hasher))
+        self._place(_Page(depth, path, levels), 0, 0, first, last)
+
+    def _place(self, page: _Page, level: int, at: int, first: int, last: int) -> None:
+        """Collect the part of the opening below node `at` of a level, for the keys `first` to `last` - 1."""
+        slot = page.levels[level][at]
+        if not slot:
+            self.shape.append(NOTHING)
+        elif len(slot) == LEAF_BYTES:
+            self._leaf(slot, first, last)
+        elif level == PAGE_BITS:
+            self.page(page.depth + 1, child_path(page.path, page.depth, at), first, last)
+        else:
+            self.shape.append(NODE)
+            bit = PAGE_BITS * page.depth + level
+            split = first + bisect_left(self.keys[first:last], 1, key=lambda key: bit_of(key, bit))
+            for side, (low, high) in enumerate(((first, split), (split, last))):
+                if low < high:
+                    self._place(page, level + 1, 2 * at + side, low, high)
+                else:
+                    self.hashes.append(slot_root(page.levels[level + 1][2 * at + side], self._hasher))
+
+    def _leaf(self, leaf: bytes, first: int, last: int) -> None:
+        if leaf[:DIGEST_BYTES] in self.keys[first:last]:
+            self.shape.append(OWN_LEAF)
+        else:
+            self.shape.append(OTHER_LEAF)
+            self.hashes.append(leaf)
+
+
+class _Page(NamedTuple):
+    """A tree page on the path to a key: its position, and the nodes of each level, the top level first."""
+
+    depth: int
+    path: bytes
+    levels: list[Slots]

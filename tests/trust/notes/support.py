@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 
-from engine.trust.notes import ed25519
+from engine.trust.notes.signing import public_key_of, sign_ed25519
 from proofs.note import Checkpoint, Note, Signature, cosignature_message, format_note, origin_of
 from proofs.vkey import COSIGNATURE, ED25519, VerifierKey
 
@@ -20,23 +20,23 @@ def seed(name: str) -> bytes:
 
 def log_key(name: str = ORIGIN, made_by: str = "log") -> VerifierKey:
     """Return a log's key."""
-    return VerifierKey(name, ED25519, ed25519.public_of(seed(made_by)))
+    return VerifierKey(name, ED25519, public_key_of(seed(made_by)))
 
 
 def witness_key(name: str) -> VerifierKey:
     """Return a witness's key."""
-    return VerifierKey(name, COSIGNATURE, ed25519.public_of(seed(name)))
+    return VerifierKey(name, COSIGNATURE, public_key_of(seed(name)))
 
 
 def signed(checkpoint: Checkpoint = CHECKPOINT, name: str = ORIGIN, made_by: str = "log") -> Signature:
     """Return a log's signature line."""
-    raw = ed25519.sign(seed(made_by), checkpoint.text.encode())
+    raw = sign_ed25519(seed(made_by), checkpoint.text.encode())
     return Signature(name, log_key(name, made_by).key_id, raw)
 
 
 def cosigned(name: str, time: int, checkpoint: Checkpoint = CHECKPOINT) -> Signature:
     """Return a witness's signature line."""
-    raw = ed25519.sign(seed(name), cosignature_message(checkpoint, time))
+    raw = sign_ed25519(seed(name), cosignature_message(checkpoint, time))
     return Signature(name, witness_key(name).key_id, time.to_bytes(8, "big") + raw)
 
 

@@ -18,9 +18,9 @@ from engine.base.errors import (
     RefusedError,
 )
 from engine.engine import Engine
-from engine.trust.notes import ed25519, files
-from engine.trust.notes.history import read_history
-from engine.trust.notes.signing import load_key, new_key, signing
+from engine.trust import outside_files
+from engine.trust.notes.known_checkpoints import read_history
+from engine.trust.notes.signing import load_key, new_key, signing, verify_ed25519
 from proofs.note import Checkpoint, Note, format_note, origin_of, parse_note, verify_signatures
 from proofs.vkey import parse_vkey
 from tests.support.engines import copied_rows, engine_on
@@ -127,7 +127,7 @@ def test_a_signed_checkpoint_verifies_and_again_is_the_same(key: Path) -> None:
         first, again = engine.checkpoint_note(key=key), engine.checkpoint_note(key=str(key))
     assert (first.changed, again.changed, first.note) == (True, False, again.note)
     note = parse_note(first.note.encode())
-    assert verify_signatures(note, [load_key(key).verifier], ed25519.verify)[0] is not None
+    assert verify_signatures(note, [load_key(key).verifier], verify_ed25519)[0] is not None
     assert note.checkpoint.origin == origin_of(bytes.fromhex(first.origin.partition("/")[2].replace("-", "")))
 
 
@@ -186,7 +186,7 @@ def test_what_was_signed_is_kept_before_it_is_given_out(key: Path, monkeypatch: 
         def full(path: Path) -> None:
             raise OSError(28, "No space left on device", str(path))
 
-        monkeypatch.setattr(files, "fsync_path", full)
+        monkeypatch.setattr(outside_files, "fsync_path", full)
         with pytest.raises(RefusedError, match="No space left"):
             engine.checkpoint_note(key=key)
         assert (kept.read_bytes(), sorted(key.parent.glob(".*"))) == (before, [])

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.base.errors import InvalidInputError, VerificationError
-from engine.trust.notes import ed25519
-from engine.trust.notes.trust import Judged, Trust, judge, require
+from engine.trust.notes.signing import sign_ed25519, verify_ed25519
+from engine.trust.notes.trusted_keys import Judged, Trust, judge, require
 from proofs.errors import ProofError
 from proofs.note import Checkpoint, Note, Signature, cosignature_message, parse_note, verify_signatures
 from proofs.vkey import COSIGNATURE, ED25519, VerifierKey, parse_vkey
@@ -79,7 +79,7 @@ def test_what_is_not_exactly_a_verifier_key_is_refused(text: str) -> None:
 def found(*lines: Signature, keys: list[VerifierKey], checkpoint: Checkpoint = CHECKPOINT) -> list[str]:
     """Return the names of the keys that made lines, with the time."""
     note = parse_note(note_bytes(*lines, checkpoint=checkpoint))
-    marks = verify_signatures(note, keys, ed25519.verify)
+    marks = verify_signatures(note, keys, verify_ed25519)
     return [f"{one.key.name} {one.time}" if one else "?" for one in marks]
 
 
@@ -122,7 +122,7 @@ BROKEN = {
         "w1", witness_key("w1").key_id, bytes(8) + cosigned("w1", TIME).signature[8:]
     ),
     "a witness that signed as a log does": Signature(
-        "w1", witness_key("w1").key_id, bytes(8) + ed25519.sign(seed("w1"), CHECKPOINT.text.encode())
+        "w1", witness_key("w1").key_id, bytes(8) + sign_ed25519(seed("w1"), CHECKPOINT.text.encode())
     ),
 }
 
@@ -219,7 +219,7 @@ def test_a_private_key_is_never_repeated(before: str, as_witness: bool) -> None:
 )
 def test_no_bytes_make_the_check_itself_fail(public: bytes, signature: bytes) -> None:
     """Keys and signatures of wrong lengths do not verify and raise nothing."""
-    assert not ed25519.verify(public, b"text", signature)
+    assert not verify_ed25519(public, b"text", signature)
 
 
 def test_the_edge_cases_of_ed25519_have_a_known_verdict() -> None:
@@ -230,7 +230,7 @@ def test_the_edge_cases_of_ed25519_have_a_known_verdict() -> None:
     """
     vectors = json.loads(needs("vectors/ed25519/cctv_ed25519vectors.json").read_text())
     passed = [
-        ed25519.verify(bytes.fromhex(one["key"]), one["msg"].encode(), bytes.fromhex(one["sig"]))
+        verify_ed25519(bytes.fromhex(one["key"]), one["msg"].encode(), bytes.fromhex(one["sig"]))
         for one in vectors
     ]
     expected = [not {"low_order_residue", "non_canonical_R"} & set(one["flags"] or ()) for one in vectors]
@@ -242,7 +242,7 @@ def test_the_vectors_of_wycheproof_pass() -> None:
     """All 88 valid signatures verify, and all 63 invalid ones do not."""
     groups = json.loads(needs("vectors/ed25519/wycheproof_ed25519_test.json").read_text())["testGroups"]
     verdicts = [
-        (one["result"], ed25519.verify(*(bytes.fromhex(text) for text in (key, one["msg"], one["sig"]))))
+        (one["result"], verify_ed25519(*(bytes.fromhex(text) for text in (key, one["msg"], one["sig"]))))
         for group in groups
         for key in [group["publicKey"]["pk"]]
         for one in group["tests"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.trust.notes import ed25519
+from engine.trust.notes.signing import public_key_of, sign_ed25519, verify_ed25519
 from proofs.note import (
     Checkpoint,
     Note,
@@ -24,11 +24,11 @@ def test_the_note_of_the_page_is_made_from_the_example() -> None:
     """Origin, size and root are the example's, and the signatures are those of the seeds, byte for byte."""
     root = bytes.fromhex(example_values()["root log"])
     checkpoint = Checkpoint(origin_of(b"\x11" * 16), 6, root)
-    log = VerifierKey(checkpoint.origin, ED25519, ed25519.public_of(LOG_SEED))
-    witness = VerifierKey("witness.example/w", COSIGNATURE, ed25519.public_of(WITNESS_SEED))
-    cosignature = TIME.to_bytes(8, "big") + ed25519.sign(WITNESS_SEED, cosignature_message(checkpoint, TIME))
+    log = VerifierKey(checkpoint.origin, ED25519, public_key_of(LOG_SEED))
+    witness = VerifierKey("witness.example/w", COSIGNATURE, public_key_of(WITNESS_SEED))
+    cosignature = TIME.to_bytes(8, "big") + sign_ed25519(WITNESS_SEED, cosignature_message(checkpoint, TIME))
     lines = (
-        Signature(log.name, log.key_id, ed25519.sign(LOG_SEED, checkpoint.text.encode())),
+        Signature(log.name, log.key_id, sign_ed25519(LOG_SEED, checkpoint.text.encode())),
         Signature(witness.name, witness.key_id, cosignature),
     )
     assert "\n".join(block("note")) + "\n" == format_note(Note(checkpoint, lines)).decode()
@@ -38,7 +38,7 @@ def test_the_note_of_the_page_is_made_from_the_example() -> None:
 def test_the_verifier_keys_of_the_page_verify_its_note() -> None:
     """Both lines of the note verify with the keys of the page, and the witness's line has its time."""
     note = parse_note(("\n".join(block("note")) + "\n").encode())
-    found = verify_signatures(note, [parse_vkey(text) for text in block("vkeys")], ed25519.verify)
+    found = verify_signatures(note, [parse_vkey(text) for text in block("vkeys")], verify_ed25519)
     assert [one and one.time for one in found] == [None, TIME]
     assert all(found)
 

@@ -13,7 +13,7 @@ from engine.text.analyzer import index_terms
 from engine.text.probes import probes
 from proofs.claims import HasTag, NoneMentioning, NoneTagged
 from proofs.errors import ProofError
-from proofs.sets import tag_identity
+from proofs.leaves import tag_identity
 
 
 @pytest.mark.parametrize("text", list(probes()), ids=repr)

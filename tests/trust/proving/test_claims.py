@@ -19,8 +19,7 @@ from proofs import claims as kinds
 from proofs.basis import LogHead, Root
 from proofs.claims import Claim
 from proofs.events import AtomBody, EdgeBody
-from proofs.leaves import State, Value
-from proofs.sets import Group
+from proofs.leaves import Group, State, Value
 from proofs.verified import (
     AbsentAtom,
     AbsentEdge,

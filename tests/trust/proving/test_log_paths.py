@@ -17,8 +17,7 @@ from engine.base.errors import CorruptionError, InvalidInputError
 from engine.followers.base import Cursor, encode_cursor
 from engine.ledger.layout import JOURNAL, SUBTREE, cursor_key, journal_key, subtree_key
 from engine.trust.proving.log_witnesses import LogPaths
-from proofs.log import EMPTY_ROOT, leaf_hash
-from proofs.log_paths import check_consistency, check_inclusion
+from proofs.log import EMPTY_ROOT, check_consistency, check_inclusion, leaf_hash
 from tests.shared import needs
 from tests.support.engines import CountingReader, copied_rows, put_rows
 from tests.trust.tiles.support import INPUTS, Definition, leaves, log_of, with_headers

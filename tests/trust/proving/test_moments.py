@@ -10,7 +10,7 @@ import pytest
 from engine.base.errors import EngineError, InvalidInputError, NotFoundError, RefusedError
 from engine.commands import Add, Tombstone
 from engine.engine import Engine
-from engine.trust.proving.prover import Proof
+from engine.trust.proving.prove import Proof
 from proofs import limits
 from proofs.basis import LogHead, Root
 from proofs.claims import (

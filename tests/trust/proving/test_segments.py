@@ -13,11 +13,11 @@ from backends.memory import MemoryBackend
 from engine.commands import Add, Tombstone
 from engine.engine import Engine
 from engine.index.segments import BLOCK_ROWS, SegmentName
-from engine.trust.proving.openings import IndexRows
+from engine.trust.proving.index_witnesses import IndexRows
 from proofs.basis import Root
 from proofs.claims import AtomsMentioning, AtomsTagged, Claim, NoneMentioning, NoneTagged
-from proofs.index_table import read_index
-from proofs.segments import SEGMENT_DOCUMENTS, segments_of
+from proofs.leaves import SEGMENT_DOCUMENTS, segments_of
+from proofs.list_claims import read_index
 from proofs.verified import AllMentioning, AllTagged
 from proofs.verifier import verify
 from tests.support.engines import engine_on, rows_of

@@ -17,7 +17,7 @@ from uuid import UUID
 import pytest
 
 from proofs.basis import Root
-from proofs.words import words_of
+from proofs.claim_words import words_of
 from tests.trust.proving.support import every_claim, filled, log_head
 
 ROOT = Path(__file__).resolve().parents[3]

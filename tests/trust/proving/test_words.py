@@ -14,13 +14,13 @@ from hypothesis import strategies as st
 
 from engine.base.errors import ConflictError, EngineError, InvalidInputError, NotFoundError
 from engine.text.analyzer import index_terms
-from engine.trust.proving.ask import ParsedClaim, claim_of, term_of
+from engine.trust.proving.prove import ParsedClaim, claim_of, term_of
 from proofs import claims as kinds
-from proofs.arguments import parse_claims
+from proofs.claim_words import FORMS, parse_claim, words_of
 from proofs.claims import Claim
 from proofs.errors import ProofError
 from proofs.leaves import State
-from proofs.words import FORMS, parse_claim, words_of
+from proofs.verify_arguments import parse_claims
 from tests.shared import needs
 from tests.support.engines import engine_on
 from tests.trust.proving.support import every_claim, filled

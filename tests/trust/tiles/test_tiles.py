@@ -10,9 +10,8 @@ from engine.base.errors import CorruptionError, InvalidInputError, RefusedError
 from engine.ledger.journal import encode_log, read_identity, read_log
 from engine.ledger.layout import JOURNAL, LOG, subtree_key
 from engine.trust.proving.log_witnesses import LogPaths
-from engine.trust.tiles.export import Tile, export
-from proofs.log import Frontier, leaf_hash
-from proofs.log_paths import check_inclusion
+from engine.trust.tiles import Tile, export
+from proofs.log import Frontier, check_inclusion, leaf_hash
 from proofs.note import Note, format_note, origin_of, parse_note
 from tests.support.engines import put_rows
 from tests.trust.tiles.reader import TileReader

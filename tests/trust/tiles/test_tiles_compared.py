@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.base.errors import RefusedError
-from engine.trust.tiles.export import export
+from engine.trust.tiles import export
 from tests.trust.tiles.reader import TileReader
 from tests.trust.tiles.tiles import STORE_ID, files_of, note_at, put_out, synthetic
 
@@ -140,7 +140,7 @@ def test_files_that_come_back_are_sure_to_survive(tmp_path: Path, monkeypatch: p
     put_out(synthetic(300), tmp_path)
     shutil.rmtree(tmp_path / "tile" / "entries")
     synced: list[Path] = []
-    monkeypatch.setattr("engine.trust.tiles.folder.fsync_path", synced.append)
+    monkeypatch.setattr("engine.trust.outside_files.fsync_path", synced.append)
     put_out(synthetic(300), tmp_path)
     expected = {tmp_path / "tile" / name for name in (".", "entries", "entries/001.p")}
     assert expected <= set(synced)

@@ -12,8 +12,8 @@ from engine.base.errors import CorruptionError, InconsistentError
 from engine.engine import Engine
 from engine.ledger.journal import read_identity, read_log
 from engine.ledger.layout import journal_key
-from engine.trust.notes.history import read_history
-from engine.trust.tiles.export import LogExport, export
+from engine.trust.notes.known_checkpoints import read_history
+from engine.trust.tiles import LogExport, export
 from proofs.events import CheckpointBody, CheckpointDetail, EventKind
 from proofs.note import Checkpoint, Note, format_note, origin_of, parse_note
 from tests.support.engines import backend_of, copied_rows, engine_on, forge, put_rows, ticking

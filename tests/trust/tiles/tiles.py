@@ -9,7 +9,7 @@ from backends.base import Backend
 from backends.memory import MemoryBackend
 from engine.ledger.journal import encode_log
 from engine.ledger.layout import LOG
-from engine.trust.tiles.export import LogExport, export
+from engine.trust.tiles import LogExport, export
 from proofs.log import Frontier
 from proofs.note import Checkpoint, Note, Signature, format_note, origin_of
 from tests.support.engines import backend_of, engine_on, put_rows

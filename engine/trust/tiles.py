@@ -22,9 +22,9 @@ from engine.followers.log import WIDTH, WIDTH_BITS, complete_root
 from engine.ledger.journal import read_log
 from engine.ledger.layout import journal_key
 from engine.store.replay import Progress, no_progress
-from engine.trust.notes.history import read_history
+from engine.trust.notes.known_checkpoints import read_history
+from engine.trust.outside_files import PublishedFolder, published
 from engine.trust.proving.log_witnesses import LogPaths
-from engine.trust.tiles.folder import PublishedFolder, published
 from proofs.errors import ProofError
 from proofs.log import leaf_hash
 from proofs.note import Checkpoint, Note, format_note, origin_of, parse_note

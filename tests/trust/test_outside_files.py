@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from engine.base.errors import EngineError, InvalidInputError, NotFoundError, RefusedError
-from engine.trust.notes.files import PUBLIC, check_writable, replace_file
+from engine.trust.outside_files import PUBLIC, check_writable, replace_file
 
 
 def make(place: Path, kind: str) -> Path:

@@ -1,5 +1,8 @@
 """Comparing stored rows with the rows of a replay, and finding payloads that should have been destroyed.
 
+A replay writes to a temporary store and reads headers and payloads from the store that is being verified. It
+checks every header and payload before it uses them, so copying them would only take time and disk.
+
 The stored rows and the rows of the replay are read once, in parallel, with a constant amount of memory. A
 payload may be missing only if a later event destroyed it, and a destroyed payload must no longer be stored.
 """
@@ -11,13 +14,72 @@ from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain, islice, repeat
 
-from backends.base import Reader, Row, prefix_end
+from backends.base import Backend, Batch, Guards, Reader, Row, Snapshot, prefix_end
 from engine.base.errors import CorruptionError
 from engine.ledger.codec import decode_header
 from engine.ledger.heads import erasing
-from engine.ledger.journal import RawEntry, earlier_headers, encode_seq, subject_key
-from engine.ledger.layout import ERASURE, erasure_key, family_of, payload_key
+from engine.ledger.journal import RawEntry, earlier_headers, encode_seq, read_log, subject_key
+from engine.ledger.layout import ERASURE, JOURNAL, PAYLOAD, erasure_key, family_of, payload_key
+from engine.ledger.records import AtomRecord, EdgeRecord, read_atom, read_edge
+from engine.ledger.subject_history import records_after, subject_history
 from proofs.events import ERASING_KINDS, AtomDetail, Header
+
+_RAW = (JOURNAL, PAYLOAD)
+
+
+class _Routed(Reader):
+    """Reads headers and payloads from `source`, and all other rows from `own`."""
+
+    def __init__(self, own: Reader, source: Reader) -> None:
+        self._own = own
+        self._source = source
+
+    def get(self, key: bytes) -> bytes | None:
+        return (self._source if key.startswith(_RAW) else self._own).get(key)
+
+    def multi_get(self, keys: Sequence[bytes]) -> list[bytes | None]:
+        if any(key.startswith(_RAW) for key in keys):
+            return [self.get(key) for key in keys]
+        return self._own.multi_get(keys)
+
+    def scan(self, start: bytes = b"", end: bytes | None = None, *, reverse: bool = False) -> Iterator[Row]:
+        """Yield rows in key order. A scan that begins in one of the two families must end there."""
+        return (self._source if start.startswith(_RAW) else self._own).scan(start, end, reverse=reverse)
+
+
+class _RoutedSnapshot(_Routed, Snapshot):
+    def __init__(self, own: Snapshot, source: Reader) -> None:
+        super().__init__(own, source)
+        self._snapshot = own
+
+    def close(self) -> None:
+        self._snapshot.close()
+
+
+class ReplayBackend(_Routed, Backend):
+    """The rows that a replay writes to `scratch`, together with the headers and payloads of `source`."""
+
+    def __init__(self, scratch: Backend, source: Reader) -> None:
+        """Create a store without events. `source` must stay open, and must not change."""
+        super().__init__(scratch, source)
+        self.name, self.capabilities = scratch.name, scratch.capabilities
+        self._scratch = scratch
+
+    def write(self, batch: Batch, *, guard: Guards = None, durable: bool = True) -> None:
+        """Write to the scratch store, never durably."""
+        self._scratch.write(batch, guard=guard, durable=False)
+
+    def purge(self) -> bool:
+        """Only return True, because the scratch store is deleted."""
+        return True
+
+    def snapshot(self) -> Snapshot:
+        """Return a snapshot of the scratch store, together with the headers and payloads of the source."""
+        return _RoutedSnapshot(self._scratch.snapshot(), self._source)
+
+    def close(self) -> None:
+        """Do nothing: whoever opened the scratch store closes it."""
+
 
 NO_CURSOR = "row without a valid cursor; nothing uses it, and the next read of the store rebuilds it"
 """The problem reported for rows that an interrupted rebuild left, or that memroot did not write."""
@@ -143,3 +205,24 @@ class DestroyedPayloads:
             if self._rows.get(key) is not None:
                 problem = f"payload is still stored, although event {erased.seq} destroyed it"
                 yield Difference("payload", key.hex(), header.seq, problem)
+
+
+def check_record(rows: Reader, record: AtomRecord | EdgeRecord) -> None:
+    """Check that a record equals the record that results from all events on its atom or edge.
+
+    Raises:
+        CorruptionError: The two records differ.
+    """
+    history = records_after(subject_history(rows, record.last_seq), read_log(rows).size)
+    if isinstance(record, AtomRecord):
+        expected: AtomRecord | EdgeRecord | None = read_atom(history, record.id)
+    else:
+        expected = read_edge(history, record.src, record.type, record.dst)
+    if expected != record:
+        family = "atoms" if isinstance(record, AtomRecord) else "edges-from"
+        raise CorruptionError(
+            f"a record of {family} is not the one that results from the events up to {record.last_seq}",
+            hint="run `engine rebuild`, then `engine verify-root`",
+            family=family,
+            seq=record.last_seq,
+        )

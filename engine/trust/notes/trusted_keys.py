@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from engine.base.errors import InvalidInputError, LimitError, VerificationError
-from engine.trust.notes import ed25519
-from engine.trust.notes.files import read_file, refuse_secret
+from engine.trust.notes.signing import verify_ed25519
+from engine.trust.outside_files import read_file, refuse_secret
 from proofs.errors import ProofError
 from proofs.note import (
     NOTE_BYTES_MAX,
@@ -112,7 +112,7 @@ def judge(note: Note, trust: Trust) -> tuple[Judged, ...]:
         VerificationError: The signature of a known key does not verify.
     """
     try:
-        verified = verify_signatures(note, trust.known, ed25519.verify)
+        verified = verify_signatures(note, trust.known, verify_ed25519)
     except ProofError as error:
         raise VerificationError(f"the note cannot be trusted: {error}") from None
     return tuple(

@@ -14,8 +14,8 @@ from engine.base.model import Receipt
 from engine.engine import Engine
 from engine.ledger.layout import journal_key
 from engine.store.replay import replay
-from engine.trust.notes.history import check_pair, read_history
 from engine.trust.notes.issue import issue
+from engine.trust.notes.known_checkpoints import check_pair, read_history
 from proofs.log import leaf_hash, root_of
 from proofs.note import Checkpoint, Note, format_note, origin_of, parse_note
 from tests.support.engines import copied_rows, engine_on, put_rows

@@ -1,114 +1,21 @@
-"""Reading openings. An opening is the part of a tree, or of the index, that a proof contains."""
+"""The part of the index that a proof contains: the summaries of all segments, and the rows beside a term."""
 
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from backends.base import Reader
 from engine.base.errors import CorruptionError
 from engine.index.index_follower import IndexFollower, read_summaries
 from engine.index.postings import Tail, TermRow, stored_block
 from engine.index.segments import BLOCK_ROWS, LENGTHS, SegmentName, decode_blocks, describe
-from engine.ledger.layout import tree_prefix
-from engine.ledger.pages import (
-    LEAF_BYTES,
-    SLOTS,
-    Slots,
-    child_path,
-    decode_page,
-    missing_page,
-    parent_level,
-    slot_root,
-)
-from proofs.file import Segments, TreeOpening
-from proofs.hashing import DIGEST_BYTES, TREE_HASHER, TreeHasher, inner_row_hash, row_leaf
+from proofs.hashing import inner_row_hash, row_leaf
+from proofs.leaves import Summary
 from proofs.log import left_half
-from proofs.opening import NODE, NOTHING, OTHER_LEAF, OWN_LEAF
+from proofs.proof_file import Segments
 from proofs.rows import rows_root
-from proofs.segments import Summary
-from proofs.smt import bit_of
-
-PAGE_BITS = 4
-
-
-def open_tree(
-    rows: Reader, namespace: str, keys: Iterable[bytes], hasher: TreeHasher = TREE_HASHER
-) -> TreeOpening:
-    """Return the opening of the tree of `namespace` for all key digests in `keys`.
-
-    The opening contains the hashes that are needed to compute the root from the leaves at these keys. Each
-    page on the paths to the keys is read once.
-
-    Raises:
-        CorruptionError: A page on the path to a key is malformed or missing.
-    """
-    opener = _Opener(rows, namespace, sorted(keys), hasher)
-    opener.page(0, b"", 0, len(opener.keys))
-    return TreeOpening(bytes(opener.shape), b"".join(opener.hashes))
-
-
-class _Opener:
-    """A traversal of one tree that collects the shape and the hashes of an opening."""
-
-    def __init__(self, rows: Reader, namespace: str, keys: list[bytes], hasher: TreeHasher) -> None:
-        self._rows = rows
-        self._prefix = tree_prefix(namespace)
-        self.keys = keys
-        self._hasher = hasher
-        self.shape = bytearray()
-        self.hashes: list[bytes] = []
-
-    def page(self, depth: int, path: bytes, first: int, last: int) -> None:
-        """Collect the part of the opening below the page at `path`, for the keys `first` to `last` - 1.
-
-        `first` and `last` are indexes into `keys`, and `depth` is the number of nibbles in `path`.
-        """
-        page_key = self._prefix + bytes([depth]) + path
-        stored = self._rows.get(page_key)
-        if stored is None and depth:
-            raise missing_page(page_key)
-        levels: list[Slots] = [
-            [b""] * SLOTS if stored is None else decode_page(page_key, depth, path, stored)
-        ]
-        while len(levels[0]) > 1:
-            levels.insert(0, parent_level(levels[0], self._hasher))
-        self._place(_Page(depth, path, levels), 0, 0, first, last)
-
-    def _place(self, page: _Page, level: int, at: int, first: int, last: int) -> None:
-        """Collect the part of the opening below node `at` of a level, for the keys `first` to `last` - 1."""
-        slot = page.levels[level][at]
-        if not slot:
-            self.shape.append(NOTHING)
-        elif len(slot) == LEAF_BYTES:
-            self._leaf(slot, first, last)
-        elif level == PAGE_BITS:
-            self.page(page.depth + 1, child_path(page.path, page.depth, at), first, last)
-        else:
-            self.shape.append(NODE)
-            bit = PAGE_BITS * page.depth + level
-            split = first + bisect_left(self.keys[first:last], 1, key=lambda key: bit_of(key, bit))
-            for side, (low, high) in enumerate(((first, split), (split, last))):
-                if low < high:
-                    self._place(page, level + 1, 2 * at + side, low, high)
-                else:
-                    self.hashes.append(slot_root(page.levels[level + 1][2 * at + side], self._hasher))
-
-    def _leaf(self, leaf: bytes, first: int, last: int) -> None:
-        if leaf[:DIGEST_BYTES] in self.keys[first:last]:
-            self.shape.append(OWN_LEAF)
-        else:
-            self.shape.append(OTHER_LEAF)
-            self.hashes.append(leaf)
-
-
-class _Page(NamedTuple):
-    """A tree page on the path to a key: its position, and the nodes of each level, the top level first."""
-
-    depth: int
-    path: bytes
-    levels: list[Slots]
 
 
 class IndexRows:
