@@ -204,7 +204,7 @@ def test_a_part_without_events_is_not_decided_again(memory: Engine, monkeypatch:
 
 def test_a_long_revert_continues(memory: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     """A revert that was broken off after its first batch reverts the rest, and not its own events."""
-    monkeypatch.setattr("engine.query.history.revert.SUBJECTS_AT_ONCE", 2)
+    monkeypatch.setattr("engine.store.revert.SUBJECTS_AT_ONCE", 2)
     start = memory.size
     for number in range(5):
         memory.add(f"note {number}")

@@ -1,4 +1,4 @@
-"""The net changes of atoms and edges between two moments.
+"""The net changes of atoms and edges between two moments, and those that a revert would make.
 
 The changes are sorted by the first event on each atom or edge.
 """
@@ -13,14 +13,17 @@ from typing import Any, Final
 
 from backends.base import Reader
 from engine.base.errors import InvalidInputError
-from engine.base.validation import show_id
+from engine.base.validation import positive, show_id
 from engine.ledger.journal import read_header, read_log
 from engine.ledger.layout import payload_key
 from engine.ledger.queries import body_of
 from engine.ledger.records import AtomRecord, EdgeRecord, read_atom, read_edge, type_name
 from engine.ledger.subject_history import records_after, subject_history
+from engine.store.dry_run import dry_run_store
 from engine.store.past import AsOf, size_at
-from engine.trust.notes.history import read_history
+from engine.store.revert import Undone, select, take_back
+from engine.store.store import Store
+from engine.trust.notes.known_checkpoints import read_history
 from proofs.errors import ProofError
 from proofs.events import AtomBody, AtomDetail, EdgeDetail, EventKind, TypeDetail
 from proofs.leaves import State
@@ -41,6 +44,10 @@ _RECORD_FIELDS: Final = (
 
 _BODY_FIELDS: Final = ("meta", "aliases", "folder")
 """The fields of a body that are compared."""
+
+
+SUBJECTS_MAX = 1_000
+"""The largest number of atoms, edges and predicates that one preview reverts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,3 +246,37 @@ def _edge(rows: Reader, edge: tuple[bytes, bytes, bytes], before: int, after: in
 
 def _content(record: EdgeRecord | None) -> tuple[bytes, bytes] | None:
     return None if record is None else (record.weight, record.data)
+
+
+@dataclass(frozen=True, slots=True)
+class Revertible:
+    """What a revert of a range of events would change."""
+
+    events: int
+    """The number of chosen events."""
+    subjects: int
+    """The number of atoms, edges and predicates that the chosen events concern."""
+    outcomes: tuple[Undone, ...]
+    """The outcome for the first of these atoms, edges and predicates, as `revert` would report it."""
+    changes: Diff
+    """The differences between the present state and the state after these outcomes."""
+
+
+def revertible(
+    store: Store, start: int, stop: int | None, *, by: str, actor: str | None, limit: int
+) -> Revertible:
+    """Return what a revert would change. The arguments are those of `Engine.revertible`.
+
+    Raises:
+        NotFoundError: the range is beyond the end of the journal.
+        InvalidInputError: `start` is above `stop`, or `limit` is out of range.
+    """
+    most = positive(limit, "limit", SUBJECTS_MAX)
+    chosen = select(store, start, stop, actor)
+    with dry_run_store(store) as target:
+        before = read_log(target.backend).size
+        # A revert takes the subjects in this order, so those after the first do not affect the first.
+        outcomes = take_back(store, target, chosen[:most], by)
+        with target.view() as rows:
+            changes = diff(rows, before, read_log(rows).size)
+    return Revertible(sum(len(one.seqs) for one in chosen), len(chosen), tuple(outcomes), changes)

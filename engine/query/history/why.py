@@ -9,7 +9,7 @@ from typing import Final
 
 from backends.base import Reader
 from engine.base import limits
-from engine.base.direction import Direction
+from engine.base.model import Direction
 from engine.base.validation import show_id
 from engine.ledger.queries import data_of, edges_at, get_record, source_in
 from engine.ledger.records import AtomRecord, read_atom, type_name

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from engine.base.errors import InvalidInputError, LimitError, NotFoundError
 from engine.commands import Add, Link, Tag
 from engine.engine import Engine
-from tests.query.history.test_revert import grown
+from tests.store.test_revert import grown
 from tests.support.engines import engine_on
 from tests.support.workloads import id_of
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from engine.base.errors import InvalidInputError, NotFoundError
 from engine.commands import Add, Link, Revise, Supersede, Tag, Tombstone
 from engine.engine import Engine
-from engine.query.history.revert import SUBJECTS_AT_ONCE
+from engine.store.revert import SUBJECTS_AT_ONCE
 from tests.support.engines import engine_on
 from tests.support.workloads import commands, id_of
 

@@ -1,48 +1,29 @@
-"""Revert events by appending inverse events. No event is removed from the history.
+"""The command that reverts events on one atom or edge.
 
-The subject of an event is an atom or an edge. A subject has several properties: its presence (live, hidden or
-absent), each of its fields, and each of its tags. After the revert, each property has the value that it would
-have had without the chosen events. If a later event changed a property again, the property keeps its value
-and is reported. A timeline lists the events that changed one property, each with the value that the event
-set. Leave out the chosen events: the last remaining entry has the value of the property after the revert.
+An atom or edge has several properties: its presence (live, hidden or absent), each of its fields, and each of
+its tags. After the revert, each property has the value that it would have had without the chosen events. If a
+later event changed a property again, the property keeps its value and is reported. A timeline lists the
+events that changed one property, each with the value that the event set. Leave out the chosen events: the
+last remaining entry has the value of the property after the revert.
 """
 
 from __future__ import annotations
 
 import struct
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Sequence
-from contextlib import nullcontext
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
-from enum import StrEnum
 from typing import Any, Final, NamedTuple
 
-from engine.base.errors import InvalidInputError, NotFoundError
 from engine.base.model import Receipt
-from engine.base.validation import integer, label, optional_integer, show_id
+from engine.base.validation import show_id
 from engine.commands.atoms import Revise, Revive, Tag, Tombstone, Untag
 from engine.commands.base import Transaction, receipt
 from engine.commands.edges import Link, Unlink
-from engine.followers.requests import Once
-from engine.ledger.journal import read_header, read_log
-from engine.ledger.records import Lookup, type_name
+from engine.ledger.records import type_name
 from engine.ledger.subject_history import subject_history
-from engine.store.dry_run import dry_run_store
-from engine.store.past import subject_name
-from engine.store.store import Store
-from proofs.events import (
-    AtomBody,
-    AtomDetail,
-    Detail,
-    EdgeBody,
-    EdgeDetail,
-    Entry,
-    EventKind,
-    ReasonBody,
-    TagsBody,
-)
-from proofs.leaves import State
-from proofs.sets import tag_identity
+from proofs.events import AtomBody, AtomDetail, EdgeBody, EdgeDetail, Entry, EventKind, ReasonBody, TagsBody
+from proofs.leaves import State, tag_identity
 
 PRESENCE: Final = ("presence",)
 """The name of the property that states whether a subject is live, hidden or absent."""
@@ -55,10 +36,6 @@ FIELDS: Final = (
 
 Property = tuple[str, ...]
 """The name of a property: PRESENCE, ("field", name) or ("tag", identity)."""
-
-SUBJECTS_AT_ONCE: Final = 200
-"""The largest number of subjects that are reverted in one batch. A batch is committed completely or not at
-all."""
 
 
 class Change(NamedTuple):
@@ -150,37 +127,6 @@ def before_first(line: list[Change], seqs: Collection[int]) -> Any:
     return earlier
 
 
-_IRREVERSIBLE: Final = {
-    EventKind.GENESIS: "the first event of a store cannot be reverted",
-    EventKind.EDGE_TYPE_REGISTERED: "a predicate remains registered; without edges it has no effect",
-    EventKind.CHECKPOINT: "a checkpoint is never removed; it records a past state",
-}
-
-
-class Outcome(StrEnum):
-    """The result of reverting the events on one subject."""
-
-    UNDONE = "undone"
-    SAME = "already undone"
-    LEFT = "left"
-    """Nothing was reverted. Either later events changed all the properties again, or the events cannot be
-    reverted."""
-
-
-@dataclass(frozen=True, slots=True)
-class Undone:
-    """The result for the chosen events on one subject."""
-
-    subject: str
-    seqs: tuple[int, ...]
-    """The seqs of the chosen events, in ascending order."""
-    outcome: Outcome
-    left: tuple[str, ...]
-    """The properties that were not reverted, each with the reason."""
-    events: tuple[int, ...]
-    """The seqs of the inverse events."""
-
-
 @dataclass(slots=True)
 class Undo:
     """A command that reverts events on one subject. `left` lists the properties that are not reverted."""
@@ -265,121 +211,3 @@ def _set_fields_and_tags(tx: Transaction, name: str, wanted: dict[Property, Any]
 def _changed_since(name: Property, last: Change) -> str:
     labels = {"presence": "state", "tag": f"tag {name[-1]}"}
     return f"{labels.get(name[0], name[-1])}: changed again by event {last.seq}"
-
-
-class Selection(NamedTuple):
-    """A subject with the chosen events on it, or a single chosen event that has no subject."""
-
-    detail: Detail
-    seqs: tuple[int, ...]
-    obstacle: str
-    """The reason why the events cannot be reverted; empty if they can be reverted."""
-
-
-def revert(
-    store: Store,
-    start: int,
-    stop: int | None,
-    *,
-    by: str,
-    actor: str | None = None,
-    dry_run: bool = False,
-    once: Once | None = None,
-) -> list[Undone]:
-    """Revert events, one subject at a time. The subject with the latest event is the first.
-
-    The arguments are those of `Engine.revert`; `by` is the actor of the inverse events. With `dry_run`,
-    nothing is appended, and the result has the seqs that the inverse events would get. With the key `once`,
-    the batches that were appended the first time are only answered.
-
-    Raises:
-        NotFoundError: the range is beyond the end of the journal.
-        InvalidInputError: `start` is above `stop`.
-        ConflictError: the key was used for another call.
-    """
-    if once is None or dry_run:
-        return _revert(store, start, stop, by, actor, None, dry_run=dry_run)
-    # Without a given end, the range ends at the first inverse event. So no other event may come between.
-    with nullcontext() if stop is not None else store.exclusive():
-        earlier = store.recorded(by, once)
-        if earlier and stop is None:
-            stop = earlier[0].header.seq
-        return _revert(store, start, stop, by, actor, once, dry_run=False)
-
-
-def _revert(
-    store: Store,
-    start: int,
-    stop: int | None,
-    by: str,
-    actor: str | None,
-    once: Once | None,
-    *,
-    dry_run: bool,
-) -> list[Undone]:
-    chosen = select(store, start, stop, actor)
-    with dry_run_store(store, when=dry_run) as target:
-        return take_back(store, target, chosen, by, once)
-
-
-def select(store: Store, start: int, stop: int | None, actor: str | None) -> list[Selection]:
-    """Return the subjects of the events `start` to `stop` − 1 that `actor` wrote, the latest event first.
-
-    Raises:
-        NotFoundError: the range is beyond the end of the journal.
-        InvalidInputError: `start` is above `stop`.
-    """
-    size, end = read_log(store.backend).size, optional_integer(stop, "stop")
-    if integer(start, "start") > size or (end is not None and end > size):
-        raise NotFoundError(f"the range is beyond the journal, which has the events 0 to {size - 1}")
-    if end is not None and start > end:
-        raise InvalidInputError(f"start must not be above stop, but {start} is above {end}")
-    whose = None if actor is None else label(actor, "actor")
-    with store.view() as rows:
-        return _choose(rows, start, size if end is None else end, whose)
-
-
-def take_back(
-    store: Store, target: Store, chosen: Sequence[Selection], by: str, once: Once | None = None
-) -> list[Undone]:
-    """Append the inverse events of `chosen` to `target`, which is `store` or a dry run of it."""
-    done: list[Undone] = []
-    for first in range(0, len(chosen), SUBJECTS_AT_ONCE):
-        part = chosen[first : first + SUBJECTS_AT_ONCE]
-        undos = [_undo(one) for one in part]
-        request = None if once is None else once.of_part(first, len(part))
-        commands = [undo for undo in undos if undo is not None]
-        receipts = iter(target.commit(commands, by, request=request))
-        for one, undo in zip(part, undos, strict=True):
-            done.append(_result(store, one, undo, None if undo is None else next(receipts)))
-    return done
-
-
-def _choose(rows: Lookup, start: int, stop: int, actor: str | None) -> list[Selection]:
-    """Return the subjects of the events `start` to `stop` − 1, the subject with the latest event first."""
-    found: dict[object, tuple[Detail, list[int], str]] = {}
-    for seq in range(start, stop):
-        header = read_header(rows, seq)[0]
-        if actor is not None and header.actor != actor:
-            continue
-        detail = header.detail
-        key: object = detail.id if isinstance(detail, AtomDetail) else seq
-        if isinstance(detail, EdgeDetail):
-            key = tuple(detail)
-        _, seqs, _ = found.pop(key, (detail, [], ""))
-        # Removed and inserted again, so that the subject with the latest event comes last.
-        found[key] = detail, [*seqs, seq], _IRREVERSIBLE.get(header.kind, "")
-    return [Selection(detail, tuple(seqs), obstacle) for detail, seqs, obstacle in reversed(found.values())]
-
-
-def _undo(one: Selection) -> Undo | None:
-    return Undo(one.detail, frozenset(one.seqs)) if isinstance(one.detail, AtomDetail | EdgeDetail) else None
-
-
-def _result(store: Store, one: Selection, undo: Undo | None, done: Receipt | None) -> Undone:
-    with store.view() as rows:
-        subject = subject_name(rows, read_header(rows, one.seqs[-1])[0])
-    if undo is None or done is None:
-        return Undone(subject, one.seqs, Outcome.LEFT, (one.obstacle,), ())
-    outcome = Outcome.UNDONE if done.events else Outcome.LEFT if undo.left else Outcome.SAME
-    return Undone(subject, one.seqs, outcome, tuple(undo.left), tuple(event.seq for event in done.events))
