@@ -31,8 +31,9 @@ from bench.many_memories import markdown
 from bench.writing import as_add
 from engine import Engine
 from engine.index.columns import NewDocument
-from engine.index.index_view import IndexView, PostingsCache
+from engine.index.index_view import IndexView
 from engine.index.postings import StoredPart, Tail, build_segment
+from engine.index.postings_cache import PostingsCache
 from engine.index.segments import SegmentName, segments_of
 from engine.query.recall.recall_config import Bm25Config
 from engine.query.recall.signals.scoring import MICRO, idf

@@ -13,6 +13,7 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager, nullco
 from copy import copy
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeGuard, Unpack
@@ -23,6 +24,7 @@ from backends.base import Backend, Snapshot
 from engine.base import limits
 from engine.base.errors import InvalidInputError, callers, translated
 from engine.base.model import UNCHANGED, Direction, Unchanged
+from engine.base.scopes import Scope, client_only, embedded_only, operation
 from engine.base.validation import (
     atom_id,
     callback,
@@ -52,30 +54,28 @@ if TYPE_CHECKING:
     from engine.commands.edges import TypeName
     from engine.commands.secrets.policy import SecretsPolicy
     from engine.erase.run import Erasable, Erasure
-    from engine.files.ingest.run import IngestProgress, IngestReport
+    from engine.files.ingest.ingest_run import IngestProgress, IngestReport
     from engine.files.mirror.following import FollowingMirror
     from engine.files.mirror.report import MirrorCheck, MirrorReport, PullReport
-    from engine.knowledge.dreaming.config import DreamConfig
     from engine.knowledge.dreaming.cycle import DreamReport
-    from engine.query.conflicts import Conflict
+    from engine.knowledge.dreaming.dream_config import DreamConfig
     from engine.query.context.windows import Context
-    from engine.query.duplicates import DuplicateGroup
+    from engine.query.copies.duplicates import DuplicateGroup
     from engine.query.explore.explorer import Explorer
     from engine.query.explore.form import Form as AnswerForm
     from engine.query.explore.policy import Policy
     from engine.query.explore.state import Exploration, Step
+    from engine.query.file_pages import Conflict, Page
     from engine.query.graph.bright import BrightGraph, BrightNode
+    from engine.query.graph.domain_paths import AcrossGraph
     from engine.query.graph.find import Follow, Form, Found
-    from engine.query.graph.linked import AcrossGraph
-    from engine.query.history.diff import Diff
+    from engine.query.history.diff import Diff, Revertible
     from engine.query.history.recent import Added
-    from engine.query.history.revert import Undone
-    from engine.query.history.revertible import Revertible
     from engine.query.history.why import Origin
-    from engine.query.named import Page
     from engine.query.recall.recall_answer import Recall
     from engine.query.recall.recall_config import RecallConfig
-    from engine.remote.memory import RemoteEngine
+    from engine.remote.remote_engine import RemoteEngine
+    from engine.store.revert import Undone
     from engine.store.status import Status
     from engine.trust.audit.verify import Report
     from engine.trust.notes.issue import CheckpointNote
@@ -172,6 +172,7 @@ class Engine:
                 self._mirror = FollowingMirror(store, mirror)
 
     @classmethod
+    @embedded_only("a memory is named by the address")
     def open(cls, url: str, *, create: bool = True, memory: str | None = None, **options: Any) -> Self:
         """Open the store at `url`: `leveldb:PATH`, `sqlite:PATH`, `postgresql://…`, `memory:` or a path.
 
@@ -206,6 +207,7 @@ class Engine:
             raise
 
     @classmethod
+    @embedded_only("it is for clients")
     def connect(
         cls,
         url: str,
@@ -221,22 +223,22 @@ class Engine:
     ) -> RemoteEngine:
         """Connect to a memory on a service (`engine serve`). The result has the methods of `Engine`.
 
-        What a client may not do raises a RefusedError. The attribute `proved` answers with proofs that the
-        client verifies, and `prove` verifies before it returns (docs/remote.md).
+        An operation that is not available to clients raises a RefusedError. The attribute `proved` answers
+        with proofs that the client verifies, and `prove` verifies before it returns (docs/remote.md).
 
         Args:
             url: `https://HOST`, or the whole address `https://HOST/v1/memories/NAME`.
             memory: The name of the memory; None for the name in `url`, or for the memory without a name.
             token: The token to send. Its name is the actor of all events.
             trust: The file in which the client keeps the newest checkpoint that it has verified. If the file
-                exists, the memory must continue this checkpoint; otherwise the first one is believed. None
-                keeps the checkpoint only for the life of the result.
-            ca: A file with certificates of authorities in PEM, which alone are trusted; None for the
-                authorities that the system trusts.
+                exists, the memory must continue this checkpoint; otherwise the client trusts the first one.
+                None keeps the checkpoint only as long as the result exists.
+            ca: A file in PEM with the certificates of the only authorities to trust; None for the authorities
+                that the system trusts.
             timeout: The time in seconds after which a connection on which nothing arrives counts as lost.
             retries: How often a request is repeated if its answer is lost or the service cannot do it now.
-            deadline: The time in seconds within which a call ends, with its repetitions; None for no bound
-                but `timeout` and `retries`. It is a bound for the beginning of an export, not for its end.
+            deadline: The time in seconds within which a call and its repetitions must end; None for no bound
+                except `timeout` and `retries`. For an export, only the beginning must be within this time.
             encrypted: If true, `http:` is refused, except to this machine.
 
         Returns:
@@ -250,7 +252,7 @@ class Engine:
             NotFoundError: There is no such memory.
             SystemFailureError: The service cannot be reached, or its certificate is not trusted.
         """
-        from engine.remote.memory import connect
+        from engine.remote.remote_engine import connect
 
         return connect(
             url, memory=memory, token=token, trust=trust, ca=ca, timeout=timeout, retries=retries,
@@ -258,11 +260,13 @@ class Engine:
         )  # fmt: skip
 
     @property
+    @embedded_only("it is for internal use")
     def store(self) -> Store:
         """The open store, for internal use. The methods of the store can also raise backend errors."""
         return self.view.store
 
     @property
+    @client_only("`status` tells it")
     def read_only(self) -> str | None:
         """The reason why the store can only be read, such as `the file system is read-only`, or None.
 
@@ -272,6 +276,7 @@ class Engine:
         """
         return self.store.backend.unwritable
 
+    @client_only("the service keeps memories open")
     def close(self) -> None:
         """Wait for calls in progress, then release the store. Closing the memory again has no effect."""
         if not self._owner:
@@ -290,6 +295,7 @@ class Engine:
         self.close()
 
     @contextmanager
+    @embedded_only("queries have a parameter of this name")
     def as_of(self, moment: AsOf) -> Iterator[Engine]:
         """Open the memory as it was at `moment`. The opened memory answers queries and refuses commands.
 
@@ -314,6 +320,7 @@ class Engine:
             past._once, past._owner = None, True
             yield past
 
+    @embedded_only("the token determines the actor")
     def acting_as(self, actor: str, *, request: str | None = None) -> Self:
         """Return the same open memory with another author and, if given, a request key for one call.
 
@@ -365,6 +372,7 @@ class Engine:
 
     # Commands
 
+    @operation(Scope.WRITE)
     def apply(
         self,
         commands: Iterable[Command],
@@ -405,6 +413,7 @@ class Engine:
                 checked, self._actor(actor), if_head=if_head, request=self._key(request), origin=origin
             )
 
+    @client_only("`bulk` takes commands line by line")
     def apply_many(
         self,
         commands: Iterable[Command],
@@ -441,6 +450,7 @@ class Engine:
                 checked, self._actor(actor), request=self._key(request), origin=origin
             )
 
+    @embedded_only("`bulk` takes commands line by line")
     def apply_part(self, commands: Iterable[Command], first: int) -> list[Receipt]:
         """Carry out a part of a call that has too many commands to be passed at once.
 
@@ -491,6 +501,7 @@ class Engine:
         with self._writing(now=False), translated():
             return self.store.commit_one(command, self.actor)
 
+    @operation(Scope.WRITE)
     def add(
         self,
         content: str,
@@ -557,6 +568,7 @@ class Engine:
         )  # fmt: skip
         return self.add_once(wanted) if once else self._apply_one(wanted)
 
+    @client_only("`add` has the parameter `once`")
     def add_once(self, command: Add, *, actor: str | None = None) -> Receipt:
         """Carry out `command` unless a live atom holds the text already. Nothing comes between the two steps.
 
@@ -585,11 +597,14 @@ class Engine:
         place = command.id, command.key, command.sequence
         if place != (None, None, None) or command.occurrence or command.kind == ENTITY:
             return self.apply([command], actor=actor)[0]
-        from engine.query.already_held import add_unless_held
+        from engine.query.copies.held_text import held_in
+        from engine.store.add_once import add_unless_held
 
         with self._writing(now=False), translated():
-            return add_unless_held(self.view, command, self._actor(actor), self._once)
+            held_text = partial(held_in, self.view)
+            return add_unless_held(self.store, command, held_text, self._actor(actor), self._once)
 
+    @operation(Scope.WRITE)
     def revise(
         self,
         id: str,  # noqa: A002
@@ -648,6 +663,7 @@ class Engine:
             )
         )  # fmt: skip
 
+    @operation(Scope.WRITE)
     def tombstone(self, id: str, reason: str = "") -> Receipt:  # noqa: A002
         """Hide an atom from every answer. The atom and its history stay in the journal.
 
@@ -662,6 +678,7 @@ class Engine:
 
         return self._apply_one(Tombstone(id, reason))
 
+    @operation(Scope.WRITE)
     def revive(self, id: str, reason: str = "", *, force: bool = False) -> Receipt:  # noqa: A002
         """Make a tombstoned atom live again.
 
@@ -679,6 +696,7 @@ class Engine:
 
         return self._apply_one(Revive(id, reason, force))
 
+    @operation(Scope.WRITE)
     def tag(self, id: str, *tags: str) -> Receipt:  # noqa: A002
         """Add tags to an atom.
 
@@ -695,6 +713,7 @@ class Engine:
 
         return self._apply_one(Tag(id, tags))
 
+    @operation(Scope.WRITE)
     def untag(self, id: str, *tags: str) -> Receipt:  # noqa: A002
         """Remove tags from an atom.
 
@@ -710,6 +729,7 @@ class Engine:
 
         return self._apply_one(Untag(id, tags))
 
+    @operation(Scope.WRITE)
     def register_type(self, name: str) -> Receipt:
         """Register a predicate, so that it can be used as an edge type.
 
@@ -724,6 +744,7 @@ class Engine:
 
         return self._apply_one(RegisterType(name))
 
+    @operation(Scope.WRITE)
     def link(self, src: str, type: TypeName, dst: str, weight: float = 1.0, data: bytes = b"") -> Receipt:  # noqa: A002
         """Add an edge between two atoms. A tombstoned edge is revived.
 
@@ -743,6 +764,7 @@ class Engine:
 
         return self._apply_one(Link(src, type, dst, weight, data))
 
+    @operation(Scope.WRITE)
     def unlink(self, src: str, type: TypeName, dst: str, reason: str = "") -> Receipt:  # noqa: A002
         """Hide an edge, which stays in the journal. If the edge is not live, append no event.
 
@@ -759,6 +781,7 @@ class Engine:
 
         return self._apply_one(Unlink(src, type, dst, reason))
 
+    @operation(Scope.WRITE)
     def relate(
         self,
         subject: str,
@@ -791,6 +814,7 @@ class Engine:
 
         return self._apply_one(Relate(subject, predicate, object, source, weight, force))
 
+    @operation(Scope.WRITE)
     def unrelate(self, subject: str, predicate: str, object: str, reason: str = "") -> Receipt:  # noqa: A002
         """Hide the edge that relates two entities. The edge stays in the journal.
 
@@ -807,6 +831,7 @@ class Engine:
 
         return self._apply_one(Unrelate(subject, predicate, object, reason))
 
+    @operation(Scope.WRITE)
     def merge(self, keep: str, other: str, *, force: bool = False) -> Receipt:
         """Merge the near-duplicate `other` into the atom `keep`; `other` is tombstoned.
 
@@ -827,6 +852,7 @@ class Engine:
 
         return self._apply_one(Merge(keep, other, force))
 
+    @operation(Scope.WRITE)
     def unmerge(self, other: str, *, force: bool = False) -> Receipt:
         """Revive a merged atom and remove from the kept atom the values that the merge added.
 
@@ -843,6 +869,7 @@ class Engine:
 
         return self._apply_one(Unmerge(other, force))
 
+    @operation(Scope.WRITE)
     def settle(self, file: str, hand: str, keep: str) -> Receipt:
         """Settle a conflict between the text of a file and an atom that was changed by hand.
 
@@ -863,6 +890,7 @@ class Engine:
 
         return self._apply_one(Settle(file, hand, keep))
 
+    @operation(Scope.WRITE)
     def supersede(self, old: str, new: str, reason: str = "") -> Receipt:
         """Replace the atom `old` by `new`. `old` stays live, but recall no longer returns it by default.
 
@@ -879,6 +907,7 @@ class Engine:
 
         return self._apply_one(Supersede(old, new, reason))
 
+    @operation(Scope.WRITE)
     def revert(
         self, start: int, stop: int | None = None, *, actor: str | None = None, dry_run: bool = False
     ) -> list[Undone]:
@@ -899,13 +928,14 @@ class Engine:
         Raises:
             NotFoundError: `start` or `stop` is greater than the number of events in the journal.
         """
-        from engine.query.history.revert import revert
+        from engine.store.revert import revert
 
         with self._writing(), translated():
             return revert(
                 self.store, start, stop, by=self.actor, actor=actor, dry_run=dry_run, once=self._once
             )
 
+    @operation(Scope.READ)
     def revertible(
         self, start: int, stop: int | None = None, *, actor: str | None = None, limit: int = 100
     ) -> Revertible:
@@ -924,11 +954,12 @@ class Engine:
         Raises:
             NotFoundError: `start` or `stop` is greater than the number of events in the journal.
         """
-        from engine.query.history.revertible import revertible
+        from engine.query.history.diff import revertible
 
         with translated():
             return revertible(self.store, start, stop, by=self.actor, actor=actor, limit=limit)
 
+    @operation(Scope.ADMIN)
     def erase(
         self,
         id: str,  # noqa: A002
@@ -970,6 +1001,7 @@ class Engine:
                 once=self._once,
             )  # fmt: skip
 
+    @operation(Scope.READ)
     def erasable(self, id: str) -> Erasable:  # noqa: A002
         """Return the amounts of data that erasing an atom would destroy, without changing anything.
 
@@ -987,6 +1019,7 @@ class Engine:
         with translated():
             return erasable(self.store, id)
 
+    @embedded_only("it reads files of the service's machine")
     def ingest(
         self,
         paths: Sequence[str | Path],
@@ -1037,7 +1070,7 @@ class Engine:
             RefusedError: Files were ingested from a different folder of the same name, and `moved` is not
                 set; or pruning would tombstone every atom of a folder. Nothing was written.
         """
-        from engine.files.ingest.run import ingest
+        from engine.files.ingest.ingest_run import ingest
 
         callback(progress, "progress")
         with self._writing(), translated():
@@ -1047,6 +1080,7 @@ class Engine:
                 force=force, dry_run=dry_run, progress=progress,
             )  # fmt: skip
 
+    @operation(Scope.WRITE)
     def dream(
         self,
         *,
@@ -1090,6 +1124,7 @@ class Engine:
 
     # Queries: single things
 
+    @operation(Scope.READ)
     def resolve(self, id: str) -> str:  # noqa: A002
         """Return the full id of the atom for a shortened id.
 
@@ -1103,6 +1138,7 @@ class Engine:
         with translated(), self.store.view() as rows:
             return show_id(resolve_id(rows, id))
 
+    @operation(Scope.READ)
     def page(self, name: str, *, as_of: AsOf | None = None) -> Page:
         """Return a page: the atoms from one ingested file, with their text, links and backlinks.
 
@@ -1115,7 +1151,7 @@ class Engine:
             NotFoundError: There is no such page, or `as_of` is not in the journal.
             ConflictError: Several pages have this name; the message lists their sources.
         """
-        from engine.query.named import page_named
+        from engine.query.file_pages import page_named
 
         with (
             translated(),
@@ -1124,6 +1160,7 @@ class Engine:
         ):
             return page_named(rows, name)
 
+    @operation(Scope.READ)
     def titles(self, ids: Iterable[str], *, as_of: AsOf | None = None) -> dict[str, str]:
         """Return what lists show for atoms: the title of the page, the title of the atom, or its first words.
 
@@ -1131,11 +1168,12 @@ class Engine:
             ids: The atoms. Atoms that were never recorded or are erased are left out.
             as_of: Return the titles of this moment.
         """
-        from engine.query.named import shown_titles
+        from engine.query.atom_labels import shown_titles
 
         with translated(), self.view.at(as_of) as view, view.store.view() as rows:
             return shown_titles(rows, ids)
 
+    @operation(Scope.READ)
     def get(self, id: str, *, as_of: AsOf | None = None) -> Atom:  # noqa: A002
         """Return an atom, whatever its state, as it is now or as it was at a moment.
 
@@ -1152,6 +1190,7 @@ class Engine:
                 record = atom_record_at(rows, record, size_at(rows, as_of))
             return atom_of(rows, record)
 
+    @operation(Scope.READ)
     def get_edge(
         self,
         src: str,
@@ -1176,6 +1215,7 @@ class Engine:
         with translated(), self.view.at(as_of) as view, view.store.view() as rows:
             return get_edge(rows, src, type, dst)
 
+    @operation(Scope.READ)
     def edges(
         self,
         id: str,  # noqa: A002
@@ -1204,6 +1244,7 @@ class Engine:
         with translated(), self.view.at(as_of) as view, view.store.view() as rows:
             return get_edges(rows, id, direction=direction, types=types, tombstoned=tombstoned, limit=limit)
 
+    @operation(Scope.READ)
     def tags(self, *, as_of: AsOf | None = None) -> dict[str, int]:
         """Return a mapping from the caseless form of each tag to the number of live atoms with that tag.
 
@@ -1215,6 +1256,7 @@ class Engine:
 
     # Queries: questions
 
+    @operation(Scope.READ)
     def recall(
         self,
         query: str,
@@ -1266,6 +1308,7 @@ class Engine:
                 per_page=per_page,
             )
 
+    @operation(Scope.READ)
     def context(
         self,
         query: str,
@@ -1296,6 +1339,7 @@ class Engine:
         with self._searching(as_of, wanted) as (view, rows):
             return context(rows, view, query, budget, wanted)
 
+    @operation(Scope.READ)
     def find(
         self,
         *,
@@ -1328,6 +1372,7 @@ class Engine:
         with translated(), self.view.at(as_of) as view, view.filterable(wanted) as rows:
             return find(rows, from_=from_, follow=follow, filters=wanted, limit=limit, form=form)
 
+    @operation(Scope.READ)
     def duplicates(
         self, *, limit: int = 100, of: str | None = None, as_of: AsOf | None = None
     ) -> list[DuplicateGroup]:
@@ -1341,22 +1386,24 @@ class Engine:
         Raises:
             NotFoundError: The atom `of` was never recorded, or had not been recorded at that moment.
         """
-        from engine.query.duplicates import duplicates
+        from engine.query.copies.duplicates import duplicates
 
         with self._searching(as_of) as (view, rows):
             return duplicates(rows, view.store.index, limit=limit, of=of)
 
+    @operation(Scope.READ)
     def conflicts(self) -> list[Conflict]:
         """Return the conflicts that are not settled, sorted by source and position.
 
         A conflict arises if a text in a file changes and its atom was revised or tombstoned by hand. `ingest`
         then keeps both versions, and `settle` settles the conflict.
         """
-        from engine.query.conflicts import conflicts
+        from engine.query.file_pages import conflicts
 
         with translated(), self.store.view() as rows:
             return conflicts(rows)
 
+    @operation(Scope.READ)
     def held_back(self, id: str) -> str | None:  # noqa: A002
         """Return the reason why a live atom is excluded from answers, or None if the atom is not excluded.
 
@@ -1373,6 +1420,7 @@ class Engine:
         with self._searching(None) as (view, rows):
             return held_back(rows, view.store.index, resolve_id(rows, id))
 
+    @operation(Scope.READ)
     def bright_nodes(
         self,
         query: str,
@@ -1388,6 +1436,7 @@ class Engine:
         """
         return self.structured_graph(query, limit=limit, filters=filters, as_of=as_of, **narrow).nodes
 
+    @operation(Scope.READ)
     def structured_graph(
         self,
         query: str,
@@ -1415,6 +1464,7 @@ class Engine:
         with self._searching(as_of, wanted) as (view, rows):
             return structured_graph(rows, view, query, limit, wanted)
 
+    @operation(Scope.READ)
     def across(
         self,
         query: str,
@@ -1446,6 +1496,7 @@ class Engine:
         with self._searching(as_of, wanted) as (view, rows):
             return across(rows, view, query, limit, wanted)
 
+    @embedded_only("it keeps a state between calls; `explore` runs a whole exploration")
     def explorer(self, *, form: AnswerForm | str = "text", spent: int = 0) -> Explorer:
         """Return an explorer: its methods recall hints, peek into atoms, expand them, and list neighbors.
 
@@ -1459,6 +1510,7 @@ class Engine:
 
         return Explorer(self.view, form=form, spent=spent)
 
+    @operation(Scope.READ)
     def explore(
         self,
         query: str,
@@ -1498,11 +1550,13 @@ class Engine:
     # Queries: history
 
     @property
+    @operation(Scope.READ)
     def size(self) -> int:
         """The number of events in the journal."""
         with translated():
             return read_log(self.store.backend).size
 
+    @operation(Scope.READ)
     def history(self, id: str) -> list[HistoryItem]:  # noqa: A002
         """Return all events on an atom, the oldest first.
 
@@ -1515,6 +1569,7 @@ class Engine:
         with translated(), self.store.view() as rows:
             return history(rows, id)
 
+    @operation(Scope.READ)
     def recent(
         self,
         *,
@@ -1539,6 +1594,7 @@ class Engine:
         with translated(), self.view.at(as_of) as view, view.filterable(wanted) as rows:
             return recent(rows, limit=limit, offset=offset, filters=wanted)
 
+    @operation(Scope.READ)
     def log(self, start: int = 0, stop: int | None = None) -> Iterator[HistoryItem]:
         """Return an iterator over the events from `start` up to `stop`; events appended later are left out.
 
@@ -1559,6 +1615,7 @@ class Engine:
             yield from items
             start += len(items)
 
+    @operation(Scope.READ)
     def diff(self, before: AsOf | str, after: AsOf | str | None = None) -> Diff:
         """Return the differences between the states of the memory at two moments.
 
@@ -1576,6 +1633,7 @@ class Engine:
         with translated(), self.store.view() as rows:
             return diff(rows, *sizes(rows, before, after))
 
+    @operation(Scope.READ)
     def why(self, id: str, *, as_of: AsOf | None = None) -> tuple[Origin, ...]:  # noqa: A002
         """Return the origins of an atom and of the atoms that it was derived from, at most 100 in total.
 
@@ -1591,6 +1649,7 @@ class Engine:
         with translated(), self.view.at(as_of) as view, view.store.view() as rows:
             return why(rows, atom_id(id))
 
+    @operation(Scope.READ)
     def was_kept(self, seq: int, event_id: str) -> bool:
         """Return True if event `seq` has the id `event_id`, which means that the write in doubt was stored.
 
@@ -1603,6 +1662,7 @@ class Engine:
                 return False
             return read_entry(rows, seq).header.commitment.hex() == event_id
 
+    @operation(Scope.READ)
     def status(self) -> Status:
         """Return counts of the store's content and the position of each follower. No follower is updated."""
         from engine.store.status import status
@@ -1616,6 +1676,7 @@ class Engine:
 
     # Roots and proofs
 
+    @operation(Scope.READ)
     def root(self, *, as_of: AsOf | None = None) -> Checkpoint:
         """Return the overall root and the roots from which it is computed, now or at an earlier moment.
 
@@ -1631,6 +1692,7 @@ class Engine:
             with store.view(*store.followers) as rows:
                 return store.roots(rows).as_checkpoint()
 
+    @operation(Scope.WRITE)
     def checkpoint(self) -> Receipt:
         """Record the present roots in the journal, unless the last event is a checkpoint already.
 
@@ -1642,6 +1704,7 @@ class Engine:
         with self._writing(), translated():
             return take_checkpoint(self.store, self.actor, self._once)[0]
 
+    @operation(Scope.ADMIN)
     def checkpoint_note(
         self, *, key: str | Path | None = None, known: Sequence[NotedCheckpoint] = ()
     ) -> CheckpointNote:
@@ -1664,6 +1727,7 @@ class Engine:
         with self._writing(), translated():
             return issue(self.store, lambda: take_checkpoint(self.store, self.actor), key=key, known=known)
 
+    @operation(Scope.READ)
     def prove(
         self,
         claims: Iterable[Claim | Sequence[str]],
@@ -1692,6 +1756,7 @@ class Engine:
         with translated():
             return prove(self.store, claims, as_of, checkpoint)
 
+    @operation(Scope.ADMIN)
     def verify(self, *, expect: str | None = None, progress: Progress = no_progress) -> Report:
         """Replay the whole journal and report every stored row that differs from the replay.
 
@@ -1715,6 +1780,7 @@ class Engine:
     # Upkeep and moving
 
     @property
+    @embedded_only("the metrics of the service tell it")
     def behind(self) -> str | None:
         """The reason why derived data is behind the journal, or None.
 
@@ -1726,6 +1792,7 @@ class Engine:
         return None if problem is None else str(problem)
 
     @property
+    @client_only("the service keeps no mirror")
     def mirror_problem(self) -> str | None:
         """The reason why the mirror that follows the writes is not up to date, or None.
 
@@ -1738,11 +1805,13 @@ class Engine:
         """Return a context in which the mirror is not brought up to date in another thread."""
         return nullcontext() if self._mirror is None else self._mirror.at_rest()
 
+    @operation(Scope.ADMIN)
     def catch_up(self) -> None:
         """Update all indexes and trees to the head of the journal, so that the next read need not do so."""
         with translated():
             self.store.follow()
 
+    @operation(Scope.ADMIN)
     def rebuild(self, progress: Progress = no_progress) -> Checkpoint:
         """Rebuild all data that is derived from the journal. Return the root, which does not change.
 
@@ -1758,6 +1827,7 @@ class Engine:
         with translated(), self.store.paused():
             return rebuild(self.store.backend, progress)
 
+    @embedded_only("it writes files of the service's machine")
     def mirror(
         self,
         folder: str | Path,
@@ -1787,6 +1857,7 @@ class Engine:
         with self._mirror_at_rest(), translated():
             return mirror(self.store, folder, style=style, dry_run=dry_run, progress=progress)
 
+    @embedded_only("it reads files of the service's machine")
     def mirror_pull(
         self, folder: str | Path, *, dry_run: bool = False, progress: Progress = no_progress
     ) -> PullReport:
@@ -1814,6 +1885,7 @@ class Engine:
         with self._writing(), self._mirror_at_rest(), translated():
             return pull(self.store, folder, actor=self.actor, dry_run=dry_run, progress=progress)
 
+    @embedded_only("it reads files of the service's machine")
     def check_mirror(self, folder: str | Path, *, progress: Progress = no_progress) -> MirrorCheck:
         """Compare the files of a mirror with the files as they were written, and with the present memory.
 
@@ -1830,6 +1902,7 @@ class Engine:
         with self._mirror_at_rest(), translated():
             return check(self.store, folder, progress)
 
+    @client_only("it is a stream of its own")
     def export(self, write: Callable[[bytes], object], *, progress: Progress = no_progress) -> Checkpoint:
         """Pass the whole journal to `write` as JSON Lines, part by part. Events appended later are left out.
 
@@ -1847,6 +1920,7 @@ class Engine:
         with translated():
             return export_store(self.store, write, progress)
 
+    @embedded_only("it writes files of the service's machine")
     def backup(self, path: str | Path, *, progress: Progress = no_progress) -> Checkpoint:
         """Write the journal to a file, replacing an earlier backup of the same store.
 

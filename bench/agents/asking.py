@@ -30,8 +30,8 @@ from engine.engine import Engine
 from engine.mcp.dispatch import Dispatcher
 from engine.mcp.profiles import profile_of
 from engine.memories.lease import Lease
-from engine.query.budget import hit_text
 from engine.query.explore.form import unmarked
+from engine.query.prompt_text import hit_text
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 

@@ -16,29 +16,27 @@ from engine.commands.edges import TypeName
 from engine.engine import Engine
 from engine.erase.run import Erasable, Erasure
 from engine.erase.stages import Stage
-from engine.files.ingest.run import IngestProgress, IngestReport
+from engine.files.ingest.ingest_run import IngestProgress, IngestReport
 from engine.files.mirror.report import MirrorCheck, MirrorReport, PullReport
-from engine.knowledge.dreaming.config import DreamConfig
 from engine.knowledge.dreaming.cycle import DreamReport
-from engine.query.conflicts import Conflict
+from engine.knowledge.dreaming.dream_config import DreamConfig
 from engine.query.context.windows import Context
-from engine.query.duplicates import DuplicateGroup
+from engine.query.copies.duplicates import DuplicateGroup
 from engine.query.explore.form import Form as AnswerForm
 from engine.query.explore.policy import Policy
 from engine.query.explore.state import Exploration, Step
+from engine.query.file_pages import Conflict, Page
 from engine.query.filters import FilterFields, Filters
 from engine.query.graph.bright import BrightGraph, BrightNode
+from engine.query.graph.domain_paths import AcrossGraph
 from engine.query.graph.find import Follow, Form, Found
-from engine.query.graph.linked import AcrossGraph
-from engine.query.history.diff import Diff
+from engine.query.history.diff import Diff, Revertible
 from engine.query.history.recent import Added
-from engine.query.history.revert import Undone
-from engine.query.history.revertible import Revertible
 from engine.query.history.why import Origin
-from engine.query.named import Page
 from engine.query.recall.recall_answer import Recall
 from engine.store.past import AsOf
 from engine.store.replay import Progress
+from engine.store.revert import Undone
 from engine.store.status import Status
 from engine.trust.audit.verify import Report
 from engine.trust.notes.issue import CheckpointNote

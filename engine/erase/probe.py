@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from backends.base import Reader
-from engine.base.direction import Direction
 from engine.base.errors import EngineError
+from engine.base.model import Direction
 from engine.base.validation import show_id
 from engine.followers.tags import tag_counts
 from engine.ledger.codec import decode_header
@@ -27,7 +27,7 @@ from engine.ledger.layout import PAYLOAD, journal_key
 from engine.ledger.queries import get_atom
 from engine.ledger.records import read_atom
 from engine.query.context.neighbours import context
-from engine.query.duplicates import duplicates
+from engine.query.copies.duplicates import duplicates
 from engine.query.explore.explorer import Explorer
 from engine.query.graph.across import across
 from engine.query.graph.bright import structured_graph

@@ -23,7 +23,7 @@ from engine.text.simhash import combine, term_hash, title_hash
 from engine.text.words import STOP_WORDS
 from proofs.events import AtomBody, Body
 from proofs.hashing import source_number
-from proofs.segments import LENGTH_MAX
+from proofs.leaves import LENGTH_MAX
 
 if TYPE_CHECKING:
     import numpy as np
@@ -226,7 +226,7 @@ class Columns(NamedTuple):
 
 
 def columns_of(documents: Sequence[NewDocument]) -> Columns:
-    """Return the columns of a sequence of at most `proofs.segments.LARGEST` documents."""
+    """Return the columns of a sequence of at most `proofs.leaves.LARGEST` documents."""
     if NATIVE is not None:
         items = NATIVE.build_columns(KERNEL_TERMS, [document.kernel_item for document in documents])
         if items is not None:
@@ -259,7 +259,7 @@ def _from_kernel(
 
 
 def build(documents: Sequence[IndexedDocument]) -> Columns:
-    """Return the columns of a sequence of at most `proofs.segments.LARGEST` documents."""
+    """Return the columns of a sequence of at most `proofs.leaves.LARGEST` documents."""
     import numpy as np
 
     # Sorting one number for each (term, document) takes 4 µs for a document of 40 words; a dict of lists,

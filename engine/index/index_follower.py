@@ -18,8 +18,9 @@ from backends.base import Batch, Reader
 from engine.base.errors import CorruptionError
 from engine.followers.base import Follower, processed
 from engine.index.columns import NewDocument, atom_body
-from engine.index.index_view import IndexView, PostingsCache
+from engine.index.index_view import IndexView
 from engine.index.postings import StoredPart, Tail, build_segment
+from engine.index.postings_cache import PostingsCache
 from engine.index.segments import SegmentName, decode_summary, describe, parse_summary_key, segments_of
 from engine.ledger.codec import decode_header
 from engine.ledger.journal import decoded_entries, erased_ordinals, read_body
@@ -34,7 +35,7 @@ from engine.ledger.layout import (
 )
 from engine.ledger.pages import Digests, PagedTree
 from proofs.events import AtomBody, AtomDetail, Entry, EventKind, Header
-from proofs.segments import SEGMENT_DOCUMENTS, Summary, count_leaf, encode_summary, segment_leaf
+from proofs.leaves import SEGMENT_DOCUMENTS, Summary, count_leaf, encode_summary, segment_leaf
 
 LoadBodies = Callable[[Reader, int, Sequence[int]], Sequence[AtomBody | None]]
 """A function (rows, start, seqs) that returns the atom body of each event; None if the payload is destroyed.

@@ -51,8 +51,8 @@ from engine.kernels import NATIVE
 from engine.text.analyzer import KERNEL_TERMS
 from engine.text.identifiers import TERM_BYTES_MAX
 from proofs.hashing import row_leaf
+from proofs.leaves import TAIL_LEVEL, Summary
 from proofs.rows import rows_root
-from proofs.segments import TAIL_LEVEL, Summary
 
 if TYPE_CHECKING:
     import numpy as np

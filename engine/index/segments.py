@@ -22,10 +22,10 @@ from typing import Final, NamedTuple
 from engine.base.errors import CorruptionError
 from engine.ledger.codec import decode_stored
 from engine.ledger.layout import INDEX_BLOCKS, INDEX_ROWS, INDEX_SUMMARIES
-from proofs import segments
+from proofs import leaves
 from proofs.hashing import DIGEST_BYTES
+from proofs.leaves import LEVELS, Segment, Summary
 from proofs.rows import rows_root
-from proofs.segments import LEVELS, Segment, Summary
 
 LENGTHS: Final = b"\x00"
 """The key of the row with the documents' lengths. It sorts before every term and is not a term."""
@@ -69,7 +69,7 @@ def columns_head(size: int) -> bytes:
 
 def segments_of(count: int) -> list[SegmentName]:
     """Return the segments of an index of `count` ordinals, sorted by ordinal."""
-    return [SegmentName(*segment) for segment in segments.segments_of(count)]
+    return [SegmentName(*segment) for segment in leaves.segments_of(count)]
 
 
 @lru_cache(1024)
@@ -79,7 +79,7 @@ def decode_summary(name: SegmentName, raw: bytes) -> Summary:
     Raises:
         CorruptionError: `raw` is not the summary of a segment of this size.
     """
-    return decode_stored(segments.decode_summary, raw, name.size, describe(name.summary_key))
+    return decode_stored(leaves.decode_summary, raw, name.size, describe(name.summary_key))
 
 
 def parse_summary_key(key: bytes) -> SegmentName:
@@ -148,5 +148,7 @@ def decode_blocks(raw: bytes, rows: int, where: str) -> Blocks:
     lengths = raw[heads : heads + starts[-1]]
     ends = list(accumulate(lengths, initial=heads + len(lengths)))
     if len(lengths) != starts[-1] or ends[-1] != len(raw) or len(raw) <= heads or not all(counts):
-        raise CorruptionError(f"{where} does not name the stored rows of {rows} rows", family="index")
+        raise CorruptionError(
+            f"{where} does not describe the stored segment rows, of which there are {rows}", family="index"
+        )
     return Blocks([raw[start:end] for start, end in pairwise(ends)], starts, roots)

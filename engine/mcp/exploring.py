@@ -101,8 +101,8 @@ def received(memory: Engine, receipts: list[Receipt], **more: Any) -> str:
         receipts: The results of the commands.
         more: Further facts: texts, or lists of JSON objects.
     """
-    from engine.query.budget import on_one_line
     from engine.query.explore.form import unmarked
+    from engine.query.prompt_text import on_one_line
 
     changed = "changed" if any(receipt.changed for receipt in receipts) else "unchanged"
     last = receipts[-1]

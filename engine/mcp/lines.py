@@ -46,15 +46,15 @@ def counted(text: str) -> int:
 
     Without this minimum, the number would be too low for texts with long words.
     """
-    from engine.query.budget import tokens_of
+    from engine.query.prompt_text import tokens_of
 
     return max(tokens_of(text), -(-len(text) // 4))
 
 
 def error_lines(code: str, message: str, hint: str) -> str:
     """Return an error as text: the code and the message on one line, and the hint on a second line."""
-    from engine.query.budget import on_one_line
     from engine.query.explore.form import unmarked
+    from engine.query.prompt_text import on_one_line
 
     lines = [f"error {code}: {message}", *([f"hint: {hint}"] if hint else [])]
     return unmarked("\n".join(map(on_one_line, lines)))
@@ -84,7 +84,7 @@ def within(
 
 def _cut(line: str, budget: int, *notes: str) -> str:
     """Return as much of a line as the budget allows, at least the words in brackets at its beginning."""
-    from engine.query.budget import CUT
+    from engine.query.prompt_text import CUT
 
     least = line.find("]") + 1
     shown, length = line, len(line)
@@ -100,7 +100,7 @@ def _cut(line: str, budget: int, *notes: str) -> str:
 
 def time_of(microseconds: int) -> str:
     """Return a time in ISO 8601, in UTC, without fractions of a second."""
-    from engine.base.time_text import shown_time
+    from engine.base.times import shown_time
 
     shown = shown_time(microseconds)
     return f"{shown.partition('.')[0]}Z" if "." in shown else shown
@@ -135,8 +135,8 @@ def compact(answer: Answer, *, pinned: bool = False) -> str:
 
 def item(id: str, provenance: str, about: Iterable[str], title: str | None, text: str) -> str:  # noqa: A002
     """Return the line of an atom in a list: the id, generated words, the title and a part of the text."""
-    from engine.query.budget import on_one_line, origin
     from engine.query.explore.form import unmarked
+    from engine.query.prompt_text import on_one_line, origin
 
     words = "".join(f" {word}" for word in about)
     shown = " | ".join(on_one_line(part) for part in (title, text) if part)
@@ -148,7 +148,7 @@ def _last(*notes: str) -> str:
 
 
 def _hints(answer: Hints) -> Iterator[str]:
-    from engine.query.budget import on_one_line, origin
+    from engine.query.prompt_text import on_one_line, origin
 
     for hint in answer.hints:
         size = "" if hint.whole else f" ~{hint.tokens}"
@@ -158,8 +158,8 @@ def _hints(answer: Hints) -> Iterator[str]:
 
 
 def _peek(answer: Peek) -> str:
-    from engine.query.budget import body, heading
-    from engine.query.snippets import beginning
+    from engine.query.prompt_text import body, heading
+    from engine.text.language.snippets import beginning
 
     title, source = (
         None if name is None else beginning(name, NAME_CHARS) for name in (answer.title, answer.source)
@@ -170,7 +170,7 @@ def _peek(answer: Peek) -> str:
 
 
 def _expanded(answer: Expanded) -> str:
-    from engine.query.budget import body, heading
+    from engine.query.prompt_text import body, heading
 
     place, name = answer.sequence, answer.short_id
     head = heading(
@@ -180,7 +180,7 @@ def _expanded(answer: Expanded) -> str:
 
 
 def _about(answer: Expanded) -> Iterator[str]:
-    from engine.query.budget import on_one_line
+    from engine.query.prompt_text import on_one_line
 
     tags = " ".join(f"#{on_one_line(tag).replace(']', '⟧')}" for tag in answer.tags)
     if tags:
@@ -194,7 +194,7 @@ def _about(answer: Expanded) -> Iterator[str]:
 
 
 def _neighbors(answer: Neighbors) -> Iterator[str]:
-    from engine.query.budget import on_one_line
+    from engine.query.prompt_text import on_one_line
 
     name = on_one_line(answer.node.name)
     yield f"[{answer.node.id}] {name}" if answer.node.id else f"[tag] {name}"
@@ -204,7 +204,7 @@ def _neighbors(answer: Neighbors) -> Iterator[str]:
 
 
 def _edge(one: Triple) -> str:
-    from engine.query.budget import on_one_line
+    from engine.query.prompt_text import on_one_line
 
     arrow, other = ("→", one.object) if one.direction == "out" else ("←", one.subject)
     end = f"{one.id} " if one.id else ""

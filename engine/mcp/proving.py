@@ -28,7 +28,7 @@ def _status(engine: Engine, arguments: Arguments) -> str:
 
 
 def _counts(memory: Engine) -> Fields:
-    from engine.base.time_text import shown_time
+    from engine.base.times import shown_time
 
     root, found = memory.root(), memory.status()
     return {
@@ -47,9 +47,9 @@ def _counts(memory: Engine) -> Fields:
 def _prove(memory: Engine, arguments: Arguments) -> str:
     from base64 import b64encode
 
-    from engine.query.budget import tokens_of
-    from proofs.arguments import describe_basis
-    from proofs.plain import to_plain
+    from engine.query.prompt_text import tokens_of
+    from proofs.verified import to_plain
+    from proofs.verify_arguments import describe_basis
 
     proof = memory.prove([claim.split() for claim in arguments["claims"]])
     fields: Fields = {

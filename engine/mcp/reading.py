@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from engine.engine import Engine
     from engine.memories.filter_text import Wanted
     from engine.query.graph.bright import BrightGraph
-    from engine.query.graph.linked import AcrossGraph, Evidence
+    from engine.query.graph.domain_paths import AcrossGraph, Evidence
     from engine.query.history.recent import Added
 
 RECALL_TOKENS: Final = 600
@@ -47,8 +47,8 @@ GRAMMAR: Final = (
 
 
 def _recall(engine: Engine, arguments: Arguments) -> str:
-    from engine.query.budget import BUDGET_MIN
     from engine.query.explore.form import unmarked
+    from engine.query.prompt_text import BUDGET_MIN
 
     with asked(engine, arguments) as (memory, wanted):
         pinned, most = pin(memory, wanted), arguments["budget"]
@@ -109,7 +109,7 @@ def _event(one: HistoryItem) -> str:
 
 
 def _listed(memory: Engine, found: Iterable[Added]) -> list[str]:
-    from engine.query.snippets import beginning
+    from engine.text.language.snippets import beginning
 
     shown = list(found)
     short = _short_ids(memory, (one.atom.id for one in shown))
@@ -126,7 +126,7 @@ def _listed(memory: Engine, found: Iterable[Added]) -> list[str]:
 
 
 def _short_ids(memory: Engine, ids: Iterable[str]) -> dict[str, str]:
-    from engine.base.error_translation import translated
+    from engine.base.errors import translated
     from engine.base.validation import atom_id
     from engine.ledger.queries import short_id
 
@@ -152,9 +152,9 @@ RECENT: Final = Tool(
 
 
 def _explore(engine: Engine, arguments: Arguments) -> str:
-    from engine.query.budget import tokens_of
     from engine.query.explore.gather import gather
     from engine.query.explore.quotes import ANSWER, text_of_quotes
+    from engine.query.prompt_text import tokens_of
 
     with asked(engine, arguments) as (memory, wanted):
         pinned = pin(memory, wanted)
@@ -217,9 +217,9 @@ def _find(engine: Engine, arguments: Arguments) -> str:
 
 def _walked(memory: Engine, arguments: Arguments, wanted: Wanted, many: int) -> list[str]:
     """Return one line for each atom that is found, for at most `many` atoms."""
-    from engine.base.direction import Direction
+    from engine.base.model import Direction
     from engine.query.graph.find import Follow
-    from engine.query.snippets import beginning
+    from engine.text.language.snippets import beginning
 
     start, follow = arguments.get("from"), None
     if start is None and "follow" in arguments:
@@ -245,9 +245,9 @@ def _walked(memory: Engine, arguments: Arguments, wanted: Wanted, many: int) -> 
 
 
 def _graph(memory: Engine, graph: BrightGraph) -> list[str]:
-    from engine.query.budget import on_one_line
     from engine.query.explore.form import unmarked
-    from engine.query.snippets import beginning
+    from engine.query.prompt_text import on_one_line
+    from engine.text.language.snippets import beginning
 
     short = _short_ids(memory, (node.id for node in graph.nodes))
     nodes = [
@@ -272,8 +272,8 @@ def _graph(memory: Engine, graph: BrightGraph) -> list[str]:
 
 def _paths(memory: Engine, graph: AcrossGraph) -> list[str]:
     """Return one item for each path: a line with its names, and a line for each step with its evidence."""
-    from engine.query.budget import on_one_line
     from engine.query.explore.form import unmarked
+    from engine.query.prompt_text import on_one_line
 
     domains = {node.name: node.domain for node in graph.nodes}
     short = _short_ids(
@@ -293,8 +293,8 @@ def _paths(memory: Engine, graph: AcrossGraph) -> list[str]:
 
 
 def _evidence(one: Evidence) -> str:
-    from engine.query.budget import on_one_line, origin
-    from engine.query.snippets import beginning
+    from engine.query.prompt_text import on_one_line, origin
+    from engine.text.language.snippets import beginning
 
     return f"{origin(one.provenance)}] {on_one_line(beginning(one.snippet, LINE_CHARS))}"
 

@@ -13,8 +13,8 @@ from engine.store.store import Store
 
 if TYPE_CHECKING:
     from engine.followers.base import Follower
+    from engine.index.positions import PositionsCache
     from engine.query.filters import Filters
-    from engine.query.positions import PositionsCache
     from engine.query.recall.atom_set import AtomSetCache
     from engine.query.recall.recall_config import RecallConfig
     from engine.query.recall.recall_run import LatestAtomCache
@@ -45,7 +45,7 @@ class View:
     @cached_property
     def positions(self) -> PositionsCache:
         """The cache of the positions of atoms in their sources. The positions are computed from the index."""
-        from engine.query.positions import PositionsCache  # imports numpy, which only queries need
+        from engine.index.positions import PositionsCache  # imports numpy, which only queries need
 
         return PositionsCache()
 

@@ -14,9 +14,9 @@ import pytest
 
 from engine.cli.main import main
 from engine.engine import Engine
-from engine.query.budget import tokens_of
 from engine.query.explore.answers import Answer
 from engine.query.explore.form import Form, as_json
+from engine.query.prompt_text import tokens_of
 from tests.cli.test_output import dangerous
 from tests.cli.test_processes import environment
 from tests.query.explore.support import FORGED, cost_of, wrong_with_text

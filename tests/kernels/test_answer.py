@@ -9,12 +9,11 @@ import numpy as np
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from engine.query.budget import hit_text
-from engine.query.recall.reading import WINDOW, proximity
+from engine.query.prompt_text import hit_text
 from engine.query.recall.signals.word_scores import most_relevant
-from engine.query.snippets import Part, Snippets
 from engine.text.analyzer import index_terms
 from engine.text.identifiers import stem_words, word_terms
+from engine.text.language.snippets import WINDOW, Part, Snippets, proximity
 from engine.text.simhash import near
 from engine.text.tokens import _estimate
 from engine.text.words import CLIPPED_ENDINGS, STOP_WORDS

@@ -10,7 +10,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from pyroaring import BitMap
 
-from engine.index.index_view import Norms, TermRows
+from engine.index.index_view import TermRows
+from engine.index.postings_cache import Norms
 from engine.query.recall.atom_set import AtomSet
 from engine.query.recall.candidates import Mentions, covering, ranked
 from engine.query.recall.signals import scoring

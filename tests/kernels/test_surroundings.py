@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.query.positions import Positions
+from engine.index.positions import Positions
 from engine.query.recall.candidates import Pool
 from engine.query.recall.recall_config import Signals
 from engine.query.recall.signals.anchors import (

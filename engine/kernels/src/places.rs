@@ -1,4 +1,4 @@
-//! The places of documents in their sources, as the twin `engine.query.positions` sorts them.
+//! The places of documents in their sources, as the twin `engine.index.positions` sorts them.
 
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;

@@ -1,30 +1,34 @@
-"""One cycle of the dreamer: learn names, then add tags and edges to atoms, within a budget."""
+"""One cycle of the dreamer, and cycles in idle time.
+
+A cycle learns names, then adds tags and edges to atoms, within a budget. `watch` runs a cycle whenever the
+store has been idle for some time. The store is open only during a check and a cycle. At all other times,
+other processes can use the store, even if the backend allows only one process at a time."""
 
 from __future__ import annotations
 
+import select
+import socket
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Final
 
 from pyroaring import BitMap
 
-from engine.base.collection import rare_collection, without_collection
-from engine.base.error_translation import translated
+from engine.base.errors import BusyError, InvalidInputError, translated
 from engine.base.model import Receipt
+from engine.base.process import at_end, rare_collection, without_collection
 from engine.base.validation import PROVENANCES, atom_id
 from engine.commands.base import Command
-from engine.knowledge.dreaming.choice import Choice
-from engine.knowledge.dreaming.commands import DREAMER, Connect, Enrich, Learn
-from engine.knowledge.dreaming.config import RULES, DreamConfig
-from engine.knowledge.dreaming.evidence import Judge
-from engine.knowledge.dreaming.known_names import Names
-from engine.knowledge.dreaming.parsed_names import ParsedNames
-from engine.knowledge.dreaming.relations.commands import AddRelation
-from engine.knowledge.dreaming.relations.finder import Relater
-from engine.knowledge.dreaming.relations.pipeline import Parser, Pipeline, find_pipeline
+from engine.knowledge.dreaming.choice import Choice, Relater
+from engine.knowledge.dreaming.dream_commands import DREAMER, AddRelation, Connect, Enrich, Learn
+from engine.knowledge.dreaming.dream_config import RULES, DreamConfig
+from engine.knowledge.dreaming.name_evidence import Judge, ParsedNames
+from engine.knowledge.dreaming.name_uses import Names
+from engine.knowledge.dreaming.relations.dependency_parse import Parser, Pipeline, find_pipeline
 from engine.knowledge.dreaming.round import (
     Phase,
     Round,
@@ -40,7 +44,7 @@ from engine.ledger.entities import ENTITY
 from engine.ledger.journal import read_log
 from engine.ledger.queries import body_of
 from engine.ledger.records import read_atom
-from engine.query.duplicates import DuplicateGroup, duplicates
+from engine.query.copies.duplicates import DuplicateGroup, duplicates
 from engine.store.dry_run import dry_run_store
 from engine.store.replay import Progress, no_progress
 from engine.store.store import Store
@@ -57,6 +61,15 @@ COMMON_MAX: Final = 10
 """The largest number of tags that the report of a cycle lists."""
 DUPLICATES_MAX: Final = 20
 """The largest number of groups of near-duplicates in the report of a cycle."""
+
+
+QUIET_SECONDS: Final = 30.0
+"""The time in seconds without new events after which a store is idle."""
+
+
+CYCLE_ATOMS: Final = 1000
+"""The largest number of atoms in a cycle. A cycle reads about 1,500 atoms per second, so another process
+waits less than a second for the cycle to end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -296,3 +309,85 @@ class _Cycle:
             dry_run=dry_run,
             pipeline=None if self._parser is None else self._parser.used,
         )
+
+
+class StopSignal:
+    """An event that a signal handler may set.
+
+    A handler must not set a `threading.Event`, because the handler runs in the waiting thread, and this
+    thread may hold the event's lock.
+    """
+
+    def __init__(self) -> None:
+        self._is_set = False
+        self._reading, self._writing = socket.socketpair()
+        self._writing.setblocking(False)
+
+    def set(self) -> None:
+        """Set the signal and wake up the waiting thread. Setting the signal again has no effect."""
+        if not self._is_set:
+            self._is_set = True
+            self._writing.send(b"\x00")
+
+    def is_set(self) -> bool:
+        """Return True if the signal has been set."""
+        return self._is_set
+
+    def wait(self, seconds: float) -> None:
+        """Wait until the signal is set, but at most `seconds` seconds."""
+        select.select([self._reading], [], [], seconds)
+
+    def close(self) -> None:
+        """Close the sockets."""
+        self._reading.close()
+        self._writing.close()
+
+
+def watch(
+    opened: Callable[[], AbstractContextManager[Store]],
+    on_report: Callable[[DreamReport], None],
+    *,
+    stop: StopSignal,
+    quiet: float = QUIET_SECONDS,
+    budget: int | None = CYCLE_ATOMS,
+    seconds: float | None = None,
+    config: DreamConfig | None = None,
+) -> None:
+    """Run cycles while the store is idle, until `stop` is set.
+
+    The store that `opened` returns is closed before each wait. `on_report` is called after each cycle that
+    read at least one atom. When `stop` is set, the current cycle ends before its next step. A store is idle
+    if, for `quiet` seconds, no event was added and no other process used the store. The other arguments are
+    passed to `dream` for each cycle.
+
+    Raises:
+        InvalidInputError: `quiet`, `budget` or `seconds` is not a number above 0.
+    """
+    if isinstance(quiet, bool) or not isinstance(quiet, int | float) or not quiet > 0:
+        raise InvalidInputError(f"quiet must be a number of seconds above 0, not {quiet!r}")
+    seen = -1
+    while not stop.is_set():
+        try:
+            with opened() as store, translated():
+                if read_log(store.backend).size == seen:
+                    report = dream(store, budget=budget, seconds=seconds, config=config, stop=stop.is_set)
+                    if report.read or report.looked_at:
+                        on_report(report)
+                seen = read_log(store.backend).size
+        except BusyError:
+            seen = -1
+        stop.wait(quiet)
+
+
+@contextmanager
+def until_signalled() -> Iterator[StopSignal]:
+    """Yield a flag that is set by SIGINT and SIGTERM.
+
+    Within the context, these signals do not end the process.
+    """
+    stop = StopSignal()
+    try:
+        with at_end(stop.set):
+            yield stop
+    finally:
+        stop.close()

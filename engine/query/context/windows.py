@@ -17,7 +17,7 @@ from typing import Final, NamedTuple
 
 from engine.base.errors import InvalidInputError
 from engine.base.validation import PROVENANCES, integer
-from engine.query.budget import BUDGET_MIN, INTERNAL, body, body_within, heading, subheading, tokens_of
+from engine.query.prompt_text import BUDGET_MIN, INTERNAL, body, body_within, heading, subheading, tokens_of
 from engine.query.recall.recall_answer import MatchedName
 from engine.query.recall.signals.scoring import idf
 
@@ -404,7 +404,7 @@ class Context:
     """The windows, ordered by source, and within a source by position. The sources are ordered by the rank of
     their best hit."""
     text: str
-    """The texts of all windows, formatted for a prompt (`engine.query.budget`)."""
+    """The texts of all windows, formatted for a prompt (`engine.query.prompt_text`)."""
     tokens: int
     """The estimated number of tokens of `text`; at most `budget`."""
     budget: int

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from engine.query.budget import INTERNAL
+from engine.query.prompt_text import INTERNAL
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,7 @@ from typing import Final
 from engine.base import limits
 from engine.base.errors import ConflictError, InvalidInputError
 from engine.query.explore.scope import Scope
-from engine.query.named import Pieces, pieces_named
+from engine.query.file_pages import Pieces, pieces_named
 
 _ASKING: Final = frozenset(
     {

@@ -22,17 +22,17 @@ from engine.base.validation import atom_id, integer, show_id
 from engine.followers.names import page_title
 from engine.ledger.queries import bodies_of, body_of, edges_at, records_of
 from engine.ledger.records import AtomRecord
-from engine.query.budget import CHARS_PER_TOKEN_MAX, tokens_of
 from engine.query.explore.answers import Expanded, Hint, Peek
 from engine.query.explore.asked_page import asked_page
 from engine.query.explore.nodes import first_of, passing
 from engine.query.explore.scope import Scope
+from engine.query.file_pages import Pieces
 from engine.query.filters import Filters
-from engine.query.named import Pieces
+from engine.query.prompt_text import CHARS_PER_TOKEN_MAX, tokens_of
 from engine.query.recall.recall import recall
 from engine.query.recall.recall_answer import Hit, joined_titles
-from engine.query.snippets import Snippets, beginning
 from engine.text.language.question import analyze_question
+from engine.text.language.snippets import Snippets, beginning
 
 TITLE_CHARS: Final = 40
 """The largest length of a hint's title in characters, which are about 10 tokens of English."""

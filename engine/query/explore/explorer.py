@@ -9,8 +9,9 @@ from dataclasses import replace
 from typing import Final, TypeVar
 
 from engine.base import limits
-from engine.base.direction import Direction
+from engine.base.characters import checked_text
 from engine.base.errors import InvalidInputError
+from engine.base.model import Direction
 from engine.base.validation import (
     choice,
     instance,
@@ -19,10 +20,8 @@ from engine.base.validation import (
     positive,
     quoted,
     several,
-    text_bytes,
 )
 from engine.ledger.queries import ID_DIGITS_MIN, resolve_id
-from engine.query.budget import on_one_line, tokens_of
 from engine.query.explore.answers import Answer, Expanded, Hint, Hints, Neighbors, Peek
 from engine.query.explore.atom_answers import PEEK_CHARS, expanded_of, hints_of, longest, peek_of
 from engine.query.explore.form import UNPRICED, Form, as_json, text_of
@@ -38,6 +37,7 @@ from engine.query.explore.nodes import (
 )
 from engine.query.explore.scope import Scope, scope_of
 from engine.query.filters import NO_FILTERS, Filters
+from engine.query.prompt_text import on_one_line, tokens_of
 from engine.query.view import View
 
 A = TypeVar("A", bound=Answer)
@@ -190,7 +190,7 @@ class Explorer:
             InvalidInputError: the budget is too small.
         """
         most = optional_integer(budget, "budget")
-        question = None if query is None else text_bytes(query, "query", limits.QUERY_BYTES_MAX)
+        question = None if query is None else checked_text(query, "query", limits.QUERY_BYTES_MAX)
         with self._scope() as scope:
             record = first_of(passing(scope, resolve_atom(scope, id), filters))
             if question is None:

@@ -6,7 +6,7 @@ count, including the tokens of the cost and the root.
 
     [45% ~12] 1f0c2a3b Kettle                  a hint: score, tokens of the text, id and title
     [45%] 1f0c2a3b The kettle is descaled.     a hint with the whole text in place of the title
-    [1f0c2a3b] notes/tea.md | Kettle           a heading, as in `engine.query.budget`
+    [1f0c2a3b] notes/tea.md | Kettle           a heading, as in `engine.query.prompt_text`
       The kettle is descaled on Mondays.       lines of text, indented by two spaces
     [1f0c2a3b] daemon                          a node
       daemon → uses → json_rpc [9a2e17c4]      a triple and the id of the atom at the other end
@@ -27,10 +27,10 @@ from dataclasses import asdict
 from enum import StrEnum
 from typing import Any, Final
 
-from engine.base.invisible import visible
+from engine.base.characters import visible
 from engine.base.json_text import dumped
-from engine.query.budget import INDENT, body, heading, on_one_line, origin
 from engine.query.explore.answers import Answer, Expanded, Hints, Neighbors, Peek, Triple
+from engine.query.prompt_text import INDENT, body, heading, on_one_line, origin
 
 UNPRICED: Final = 99_999_999
 """A placeholder for the cost while the cost is counted. It is longer than any real cost, so the result may

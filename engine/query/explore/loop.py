@@ -11,10 +11,10 @@ from functools import partial
 from typing import Final
 
 from engine.base import limits
+from engine.base.characters import checked_text
 from engine.base.errors import ConflictError, InvalidInputError, NotFoundError
-from engine.base.validation import instance, integer, show_id, text_bytes
+from engine.base.validation import instance, integer, show_id
 from engine.ledger.queries import body_of
-from engine.query.budget import CUT, tokens_of
 from engine.query.explore.actions import ARGUMENT_BYTES_MAX, Action, Verb
 from engine.query.explore.answering import answer_from, shares_of
 from engine.query.explore.answers import Expanded, Hint, Hints, Neighbors, Peek, VerbAnswer
@@ -25,8 +25,9 @@ from engine.query.explore.quotes import Quote
 from engine.query.explore.scope import scope_of
 from engine.query.explore.state import Exploration, Finding, Gathered, Result, State, Step, Stop, on_one_line
 from engine.query.explore.walker import Walker
+from engine.query.file_pages import Pieces
 from engine.query.filters import NO_FILTERS, Filters
-from engine.query.named import Pieces
+from engine.query.prompt_text import CUT, tokens_of
 from engine.query.recall.recall import recall
 from engine.query.view import View
 
@@ -90,7 +91,7 @@ def explore(
         raise InvalidInputError(f"policy must be a Policy object, not the class {chosen.__name__}")
     instance(chosen, Policy, "policy")
     instance(filters, Filters, "filters")
-    if not text_bytes(query, "query", limits.QUERY_BYTES_MAX).strip():
+    if not checked_text(query, "query", limits.QUERY_BYTES_MAX).strip():
         raise InvalidInputError("the question is blank; give at least one word")
     _between(budget, "budget", BUDGET_MIN, limits.INTEGER_MAX)
     _between(steps, "steps", 1, STEPS_MAX)

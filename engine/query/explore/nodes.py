@@ -17,8 +17,8 @@ import numpy as np
 from pyroaring import BitMap
 
 from engine.base import limits
-from engine.base.direction import Direction
 from engine.base.errors import ConflictError, EngineError, InvalidInputError, NotFoundError
+from engine.base.model import Direction
 from engine.base.validation import folded_tag, integer, line, positive, quoted, several
 from engine.commands.edges import known_type
 from engine.followers.names import has_aliases, named, page_title
@@ -38,13 +38,12 @@ from engine.ledger.queries import (
 from engine.ledger.records import AtomRecord, EdgeRecord, read_atom, type_name
 from engine.query.explore.answers import Node, Triple
 from engine.query.explore.scope import NAME_CHARS, Scope
+from engine.query.file_pages import Pieces, edges_of_pieces, pieces_named
 from engine.query.filters import NO_FILTERS, Filters, allowed, meets_categories, mentioning
-from engine.query.named import Pieces, edges_of_pieces, pieces_named
-from engine.query.snippets import beginning
 from engine.text.analyzer import index_terms
+from engine.text.language.snippets import beginning
 from engine.text.simhash import title_hash
-from proofs.leaves import State
-from proofs.sets import Group, tag_identity
+from proofs.leaves import Group, State, tag_identity
 
 SHOWN: Final = 5
 """The largest number of atoms that the error message for an ambiguous name lists."""

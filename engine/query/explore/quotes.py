@@ -25,12 +25,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from engine.query.budget import ID_DIGITS, INTERNAL, body, body_within, heading, on_one_line, tokens_of
 from engine.query.explore.form import unmarked
-from engine.query.snippets import Snippets, one_by_one
+from engine.query.prompt_text import ID_DIGITS, INTERNAL, body, body_within, heading, on_one_line, tokens_of
 from engine.text.analyzer import index_terms
 from engine.text.labels import label_of
 from engine.text.language.model import Question
+from engine.text.language.snippets import Snippets, one_by_one
 from engine.text.sentences import sentences_of
 from engine.text.words import STOP_WORDS
 

@@ -16,12 +16,12 @@ from engine.base.errors import NotFoundError, translated
 from engine.base.validation import show_id
 from engine.followers.tags import LIVE, members
 from engine.index.index_view import IndexView
+from engine.index.positions import Positions
 from engine.ledger.entities import ENTITY
 from engine.ledger.journal import LogState, read_log
 from engine.ledger.queries import get_record, resolve_id, short_id
 from engine.ledger.records import AtomRecord
-from engine.query.labels import name_of
-from engine.query.positions import Positions
+from engine.query.atom_labels import name_of
 from engine.query.recall.signals.scoring import idf
 from engine.query.view import View
 from proofs.leaves import Group, State

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from engine.query.budget import ID_DIGITS, INTERNAL, body, heading
-from engine.query.budget import on_one_line as plain_line
 from engine.query.explore.actions import Action, Verb
 from engine.query.explore.answers import Expanded, Hint, Hints, Neighbors, Peek, Triple, VerbAnswer
 from engine.query.explore.form import unmarked
 from engine.query.explore.quotes import Quote
+from engine.query.prompt_text import ID_DIGITS, INTERNAL, body, heading
+from engine.query.prompt_text import on_one_line as plain_line
 
 
 class Result(StrEnum):

@@ -22,16 +22,24 @@ from engine.ledger.queries import bodies_of, record_at, records_of
 from engine.ledger.records import AtomRecord, read_atom
 from engine.query.filters import NO_FILTERS, Filters, allowed, maybe_superseded, meets_categories
 from engine.query.graph.bright import LEAST
-from engine.query.graph.dates import dates_in
-from engine.query.graph.domains import Domain, ReadText, domain_of, domains_in, read_text
-from engine.query.graph.linked import AcrossGraph, AcrossPath, DomainNode, Evidence, PathStep, StepKind
-from engine.query.graph.names import Link, Name, NameReader, together
-from engine.query.graph.paths import Way, ranked, ways_between
+from engine.query.graph.domain_paths import (
+    AcrossGraph,
+    AcrossPath,
+    DomainNode,
+    Evidence,
+    PathStep,
+    StepKind,
+    Way,
+    ranked,
+    ways_between,
+)
+from engine.query.graph.domains import Domain, ReadText, dates_in, domain_of, domains_in, read_text
+from engine.query.graph.name_reader import Link, Name, NameReader, together
 from engine.query.recall.recall import recall
 from engine.query.recall.superseded import SupersededAtoms
-from engine.query.snippets import Snippets
 from engine.query.view import View
 from engine.text.analyzer import index_terms
+from engine.text.language.snippets import Snippets
 from proofs.leaves import EdgeType, Group, State
 
 PATHS_MAX: Final = 50

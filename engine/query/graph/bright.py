@@ -22,9 +22,9 @@ from engine.index.index_view import IndexView
 from engine.ledger.layout import EDGE_FROM, edge_from_key
 from engine.ledger.queries import records_of
 from engine.ledger.records import AtomRecord, decode_edge, type_name
-from engine.query.budget import INTERNAL
 from engine.query.context.neighbours import SourceReader
 from engine.query.filters import NO_FILTERS, Filters
+from engine.query.prompt_text import INTERNAL
 from engine.query.recall.recall import recall
 from engine.query.recall.recall_answer import Recall
 from engine.query.recall.signals.walk import bridge_weight, rarity

@@ -20,7 +20,7 @@ from engine.commands.edges import TypeName, known_type
 from engine.ledger.queries import atom_of, edge_of, edges_at, far_end, get_record, record_at
 from engine.ledger.records import AtomRecord, read_atom, read_edge
 from engine.query.filters import NO_FILTERS, Filters, allowed, meets_categories
-from engine.query.snippets import beginning
+from engine.text.language.snippets import beginning
 from proofs.leaves import State
 
 MEDIUM_CHARS = 200

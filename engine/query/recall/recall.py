@@ -22,8 +22,8 @@ from engine.base.characters import checked_text
 from engine.base.errors import InvalidInputError
 from engine.base.validation import instance, integer, positive
 from engine.ledger.journal import read_log
-from engine.query.budget import BUDGET_MIN
 from engine.query.filters import NO_FILTERS, Filters, maybe_superseded
+from engine.query.prompt_text import BUDGET_MIN
 from engine.query.recall.candidates import ALIAS, Mentions, Pool, Ranking, best_atoms, top_score
 from engine.query.recall.question_terms import rarest_terms, respelled
 from engine.query.recall.recall_answer import Level, Recall

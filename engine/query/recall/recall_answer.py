@@ -88,7 +88,8 @@ class Hit:
     the first hit of each may be cut.
     """
     tokens: int
-    """The estimated number of tokens of the hit when it is formatted for a prompt (`engine.query.budget`)."""
+    """The estimated number of tokens of the hit when it is formatted for a prompt
+    (`engine.query.prompt_text`)."""
     duplicates: tuple[str, ...]
     """The ids of the hit's near-duplicates, which are not hits themselves."""
     signals: dict[str, float] | None = None

@@ -12,7 +12,7 @@ from typing import Final
 
 from engine.base.errors import InvalidInputError
 from engine.base.validation import integer
-from engine.query.snippets import SNIPPET_CHARS
+from engine.text.language.snippets import SNIPPET_CHARS
 
 WEIGHT_MAX: Final = 1000.0
 """The largest weight. It is far above any useful value and keeps scores finite."""

@@ -13,15 +13,15 @@ from pyroaring import BitMap
 
 from backends.base import Reader
 from engine.index.index_view import IndexView, TermRows
+from engine.index.positions import Positions
 from engine.ledger.journal import LogState
 from engine.ledger.queries import bodies_of, ids_at, records_of
 from engine.ledger.records import AtomRecord
-from engine.query.positions import Positions
 from engine.query.recall.atom_set import AtomSet
-from engine.query.recall.reading import LazyReading, Reading, TextReader
 from engine.query.recall.recall_config import RecallConfig, Signals
 from engine.query.recall.signals.scoring import Lists, WeightedTerm, idf
 from engine.text.language.model import Ask, Question
+from engine.text.language.snippets import LazyReading, Reading, TextReader
 from proofs.events import AtomBody
 from proofs.leaves import Group
 

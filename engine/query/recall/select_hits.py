@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from backends.base import Reader
 from engine.ledger.queries import ids_at
-from engine.query.duplicates import near_earlier
+from engine.query.copies.duplicates import near_earlier
 from engine.query.recall.candidates import ALIAS, Pool, Ranking
 from engine.query.recall.recall_answer import Hit, Subject
 from engine.query.recall.recall_run import RecallRun

@@ -13,9 +13,9 @@ import numpy as np
 from engine.base.validation import show_id
 from engine.followers.names import page_title
 from engine.ledger.queries import ids_at
-from engine.query.budget import CHARS_PER_TOKEN_MAX, CUT, hit_tokens
-from engine.query.duplicates import are_near
+from engine.query.copies.duplicates import are_near
 from engine.query.filters import in_categories
+from engine.query.prompt_text import CHARS_PER_TOKEN_MAX, CUT, hit_tokens
 from engine.query.recall.candidates import Ranking, top_score
 from engine.query.recall.recall_answer import Dropped, Hit, Role, Subject
 from engine.query.recall.recall_run import LoadedAtom, RecallRun
@@ -35,7 +35,7 @@ DROPPED_MAX: Final = 20
 
 
 class SelectionLimits(NamedTuple):
-    """What the caller of recall wants."""
+    """The limits that the caller of recall sets."""
 
     target: int
     """The number of hits to aim at."""

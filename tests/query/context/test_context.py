@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from engine import Add, Context, Engine, Filters
 from engine.base.errors import EngineError, InvalidInputError
 from engine.base.validation import PROVENANCES
-from engine.query.budget import hit_text, tokens_of
+from engine.query.prompt_text import hit_text, tokens_of
 from engine.text.analyzer import analyze_query
 from tests.query.context.support import budgets, contents
 from tests.support.engines import engine_on

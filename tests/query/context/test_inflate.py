@@ -12,7 +12,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.base.errors import InvalidInputError
-from engine.query.budget import BUDGET_MIN, ID_DIGITS, body, heading, tokens_of
 from engine.query.context.windows import (
     GAP_MAX,
     MISSES_MAX,
@@ -25,6 +24,7 @@ from engine.query.context.windows import (
     query_rarity,
     radius_of,
 )
+from engine.query.prompt_text import BUDGET_MIN, ID_DIGITS, body, heading, tokens_of
 from tests.query.context.support import (
     HOSTILE,
     SOURCES,

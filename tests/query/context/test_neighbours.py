@@ -14,7 +14,7 @@ from engine.ledger.layout import TAGS
 from engine.query.context.neighbours import SourceReader
 from engine.query.context.windows import Passage
 from engine.query.filters import NO_FILTERS
-from proofs.sets import Group
+from proofs.leaves import Group
 from tests.support.engines import backend_of, engine_on, put_rows
 
 FAR = 4

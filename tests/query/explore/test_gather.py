@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from engine import Add, Filters
 from engine.base.errors import InvalidInputError
 from engine.commands import Command, Relate
-from engine.query.budget import tokens_of
 from engine.query.explore.actions import Verb
 from engine.query.explore.gather import GATHERED_TOKENS_MIN, by_worth, gather
 from engine.query.explore.state import Finding
+from engine.query.prompt_text import tokens_of
 from tests.query.explore.doing import DAEMON, QUERY, memories
 from tests.query.explore.test_prompt import OURS
 from tests.query.recall.histories import questions

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from engine import Add, Engine, Filters, Relate, Tombstone
 from engine.base.errors import InvalidInputError
 from engine.commands import Command
-from engine.query.budget import tokens_of
 from engine.query.explore.atom_answers import TITLE_CHARS
+from engine.query.prompt_text import tokens_of
 from tests.query.explore.support import hint_ids, memories
 from tests.query.recall.histories import questions
 from tests.query.recall.support import id_of, memory

@@ -11,13 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine import Add, Engine, Link, Relate
+from engine.base.characters import visible
 from engine.base.errors import EngineError, InvalidInputError
-from engine.base.invisible import visible
 from engine.base.json_text import dumped
 from engine.commands import Command
-from engine.query.budget import on_one_line
 from engine.query.explore.answers import Answer, Neighbors
 from engine.query.explore.form import text_of, unmarked
+from engine.query.prompt_text import on_one_line
 from tests.query.explore.support import FORGED, wrong_with_json, wrong_with_text
 from tests.query.recall.support import id_of, memory
 from tests.shared import needs

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from engine import Add
 from engine.base.errors import EngineError
 from engine.commands import Command
-from engine.query.budget import tokens_of
 from engine.query.explore.actions import Verb
 from engine.query.explore.answers import Expanded, Peek
 from engine.query.explore.loop import BUDGET_MIN, STEPS_MAX, explore
 from engine.query.explore.state import Exploration, Result, Step
+from engine.query.prompt_text import tokens_of
 from tests.query.explore.doing import HOSTILE, Drawn, memories, policies
 from tests.query.recall.histories import questions
 from tests.query.recall.support import id_of, memory

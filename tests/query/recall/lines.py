@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from engine.base.limits import INTEGER_MAX
 from engine.index.columns import Facts
 from engine.index.index_view import IndexView
-from engine.query.positions import NO_NEIGHBOUR, Positions, PositionsCache
+from engine.index.positions import NO_NEIGHBOUR, Positions, PositionsCache
 
 SOURCES = (0, 0x1111_1111_0000_0001, 0x2222_2222_8000_0002, 0xFFFF_FFFF_0000_0003)
 """Numbers of sources that differ in their upper halves; 0 stands for none."""

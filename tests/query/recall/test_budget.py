@@ -7,7 +7,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from engine import Add, Engine, EngineError, Hit, RecallConfig
-from engine.query.budget import BUDGET_MIN, CUT, hit_text, tokens_of
+from engine.query.prompt_text import BUDGET_MIN, CUT, hit_text, tokens_of
 from tests.query.context.support import HOSTILE
 from tests.query.recall.support import ask, id_of, keys, memory, named
 

@@ -26,9 +26,8 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.index.positions import Positions, distinct
 from engine.kernels import NATIVE
-from engine.query.arrays import distinct
-from engine.query.positions import Positions
 from engine.query.recall.candidates import Pool
 from engine.query.recall.recall_config import Signals
 from engine.query.recall.recall_run import RecallRun
@@ -64,8 +63,8 @@ The title already contains the words that the atom has in common with its neighb
 FULL_SOURCE: Final = 25
 """An atom of a source with at most this many atoms gains the full amount of the signal `source`.
 
-In a source of n atoms, which is larger, the atom gains 25 / n of the amount. The more atoms a source has, the
-less it says about an atom that another atom of the source contains a word.
+In a larger source, with n atoms, the atom gains 25 / n of the amount, because the words of one atom then say
+less about the other atoms.
 """
 
 SOURCE_ATOMS_MAX: Final = 200

@@ -32,7 +32,8 @@ import numpy as np
 from numpy.typing import NDArray
 from pyroaring import BitMap
 
-from engine.index.index_view import IndexView, Norms, TermRows, decoded
+from engine.index.index_view import IndexView, TermRows, decoded
+from engine.index.postings_cache import Norms
 from engine.kernels import NATIVE
 from engine.query.recall.atom_set import AtomSet
 from engine.query.recall.recall_config import Bm25Config

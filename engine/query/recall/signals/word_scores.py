@@ -35,7 +35,7 @@ TAGS_SEEN_MAX: Final = 64
 _PREFIX_MIN: Final = 3
 
 TAGS_KEPT: Final = 8_192
-"""The number of tags whose terms are kept, those that were asked for last. They take about 2 MB."""
+"""The number of cached tags: those whose terms were requested last. They take about 2 MB."""
 
 _AS_SPACES: Final = str.maketrans("-_/", "   ")
 

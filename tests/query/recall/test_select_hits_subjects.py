@@ -9,7 +9,7 @@ from random import Random
 import pytest
 
 from engine import Add, Hit, Level
-from engine.query.budget import tokens_of
+from engine.query.prompt_text import tokens_of
 from tests.query.recall.support import ask, fillers, keys, memory, named
 
 DONE = [

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.base.errors import InvalidInputError
-from engine.index import index_view
+from engine.index import postings_cache
 from engine.query.recall.recall_config import K1_MAX, Bm25Config
 from engine.query.recall.signals.scoring import TIES_MAX
 from engine.text.analyzer import index_terms
@@ -153,7 +153,7 @@ def test_a_full_cache_is_emptied(monkeypatch: pytest.MonkeyPatch) -> None:
     """Answers do not depend on the size of the cache."""
     world = world_of(texts_of(600, 2))
     expected = search(world.view(), VOCABULARY, 10)
-    monkeypatch.setattr(index_view, "CACHE_BYTES_MAX", 1000)
+    monkeypatch.setattr(postings_cache, "CACHE_BYTES_MAX", 1000)
     world.follower = world.fresh()
     assert search(world.view(), VOCABULARY, 10) == expected
     assert search(world.view(), VOCABULARY, 10) == expected
@@ -163,7 +163,7 @@ def test_the_cache_keeps_within_its_bound(monkeypatch: pytest.MonkeyPatch) -> No
     """The rows in the cache stay within its bound, and answers are the same."""
     world = world_of(texts_of(1100, 2))
     expected = [search(world.view(), [term], 10) for term in VOCABULARY]
-    monkeypatch.setattr(index_view, "CACHE_BYTES_MAX", 20_000)
+    monkeypatch.setattr(postings_cache, "CACHE_BYTES_MAX", 20_000)
     world.follower = world.fresh()
     held = []
     for number in range(60):

@@ -11,7 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from engine.base.limits import INTEGER_MAX
-from engine.query.positions import NO_NEIGHBOUR, PositionsCache
+from engine.index.positions import NO_NEIGHBOUR, PositionsCache
 from tests.query.recall.lines import SOURCES, TITLES, Document, Line, large, lines
 
 ONE, OTHER = SOURCES[1], SOURCES[2]

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from engine import Add, Filters, Hit, RecallConfig, Revise, Tombstone
 from engine.commands import Command
-from tests.query.duplicates.support import CHAIN, KETTLE, TRAIN, copy_of
+from tests.query.copies.support import CHAIN, KETTLE, TRAIN, copy_of
 from tests.query.recall.support import WORDS_ONLY, ask, fillers, id_of, keys, memory, named
-from tests.query.recall.test_protocol import questions, webs
+from tests.query.recall.test_recall import questions, webs
 
 MICRO = 1e-6
 WORDS = ("Anna", "Boris", "Clara", "Dora", "Emil", "Frida", "Georg", "Hanna", "Ida", "Jonas")
