@@ -86,18 +86,18 @@ def _graph(engine: Engine) -> KnowledgeGraph:
 
 
 def _create_entities(engine: Engine, arguments: Arguments) -> Fields:
-    from engine.knowledge import shapes
+    from engine.knowledge import graph_values
 
-    created = _graph(engine).create_entities(map(shapes.entity_in, arguments["entities"]))
-    return {"entities": shapes.entities(created)}
+    created = _graph(engine).create_entities(map(graph_values.entity_in, arguments["entities"]))
+    return {"entities": graph_values.entities_as_json(created)}
 
 
 def _create_relations(engine: Engine, arguments: Arguments) -> Fields:
-    from engine.knowledge import shapes
+    from engine.knowledge import graph_values
 
-    given = map(shapes.relation_in, arguments["relations"])
+    given = map(graph_values.relation_in, arguments["relations"])
     created = _graph(engine).create_relations(given, imply=True)
-    return {"relations": shapes.relations(created)}
+    return {"relations": graph_values.relations_as_json(created)}
 
 
 def _add_observations(engine: Engine, arguments: Arguments) -> Fields:
@@ -122,9 +122,9 @@ def _delete_observations(engine: Engine, arguments: Arguments) -> Fields:
 
 
 def _delete_relations(engine: Engine, arguments: Arguments) -> Fields:
-    from engine.knowledge import shapes
+    from engine.knowledge import graph_values
 
-    _graph(engine).delete_relations(map(shapes.relation_in, arguments["relations"]))
+    _graph(engine).delete_relations(map(graph_values.relation_in, arguments["relations"]))
     return _done("Relations deleted successfully")
 
 
@@ -141,12 +141,12 @@ def _reads(
     """
 
     def run(engine: Engine, arguments: Arguments) -> Fields:
-        from engine.knowledge import AnswerLimitError, shapes
+        from engine.knowledge import AnswerLimitError, graph_values
         from engine.text.tokens import estimate_tokens
 
         fields = None
         with suppress(AnswerLimitError):
-            fields = shapes.knowledge(read(_graph(engine), arguments))
+            fields = graph_values.graph_as_json(read(_graph(engine), arguments))
         if fields is None or estimate_tokens(_text(fields)) > READ_TOKENS_MAX:
             raise LimitError(f"the answer would cost more than {READ_TOKENS_MAX:,} tokens", hint=instead)
         return fields

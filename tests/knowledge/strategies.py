@@ -7,7 +7,7 @@ from hypothesis.strategies import SearchStrategy
 
 from engine.base.errors import InvalidInputError
 from engine.knowledge import Entity, Knowledge, Relation
-from engine.knowledge.forms import checked_entity, checked_relation
+from engine.knowledge.graph_encoding import checked_entity, checked_relation
 
 NAMES = (
     "JSON",

@@ -21,8 +21,13 @@ from engine.base.errors import (
 from engine.base.model import Direction, Edge
 from engine.commands import Link, RegisterType, Relate, Revise, Tombstone
 from engine.knowledge import AnswerLimitError, Deleted, Entity, Knowledge, KnowledgeGraph, Observed, Relation
-from engine.knowledge.commands import GraphCommand, add_observations, delete_entities, delete_observations
-from engine.knowledge.forms import predicate_of, relation_type_of
+from engine.knowledge.graph_commands import (
+    GraphCommand,
+    add_observations,
+    delete_entities,
+    delete_observations,
+)
+from engine.knowledge.graph_encoding import predicate_of, relation_type_of
 from engine.ledger.entities import entity_id
 from engine.query.filters import Filters
 from proofs.codec import pack

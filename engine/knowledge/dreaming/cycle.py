@@ -2,7 +2,8 @@
 
 A cycle learns names, then adds tags and edges to atoms, within a budget. `watch` runs a cycle whenever the
 store has been idle for some time. The store is open only during a check and a cycle. At all other times,
-other processes can use the store, even if the backend allows only one process at a time."""
+other processes can use the store, even if the backend allows only one process at a time.
+"""
 
 from __future__ import annotations
 

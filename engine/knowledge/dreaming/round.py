@@ -20,11 +20,11 @@ from backends.base import Batch, Reader
 from engine.base import limits
 from engine.base.errors import CorruptionError, InvalidInputError
 from engine.base.validation import PROVENANCES, instance, integer
-from engine.knowledge.dreaming.commands import DREAMER
-from engine.knowledge.dreaming.config import DreamConfig
-from engine.knowledge.dreaming.known_names import Name, Names
+from engine.knowledge.dreaming.dream_commands import DREAMER
+from engine.knowledge.dreaming.dream_config import DreamConfig
+from engine.knowledge.dreaming.name_uses import Name, Names
 from engine.knowledge.dreaming.survey import Survey
-from engine.knowledge.forms import is_implied
+from engine.knowledge.graph_encoding import is_implied
 from engine.ledger.codec import decode_header, fields, unpack
 from engine.ledger.journal import read_header
 from engine.ledger.layout import DREAM, journal_key

@@ -15,8 +15,8 @@ from pyroaring import BitMap
 from backends.base import Reader
 from engine.followers.tags import LIVE, members
 from engine.index.index_view import IndexView
-from engine.knowledge.dreaming.config import DreamConfig
-from engine.knowledge.dreaming.known_names import Name
+from engine.knowledge.dreaming.dream_config import DreamConfig
+from engine.knowledge.dreaming.name_uses import Name
 from engine.knowledge.dreaming.tokenized_text import TokenizedText
 from engine.ledger.entities import ENTITY
 from engine.ledger.queries import bodies_of, ids_at, records_of
@@ -27,7 +27,7 @@ from engine.text.language.categories import TEXT_CHARS_MAX, Category, categories
 from engine.text.language.categories.rules import categories_in
 from engine.text.words import STOP_WORDS
 from proofs.events import AtomBody
-from proofs.sets import Group
+from proofs.leaves import Group
 
 CACHED_MAX: Final = 1 << 16
 """The largest number of entries in each cache. A full cache is cleared, except the cache of texts."""

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from functools import cached_property, lru_cache
 from typing import Final, NamedTuple
 
-from engine.knowledge.dreaming.config import DreamConfig
+from engine.knowledge.dreaming.dream_config import DreamConfig
 from engine.text.language.categories.marked_text import MARKS, Mark, MarkedText, tokens_of
 from engine.text.language.categories.people import NamedPeople, named_in
 from engine.text.language.lexicon import ADJECTIVES, ADVERBS, FUNCTION_WORDS, GENERIC, NUMBERS, is_verb

@@ -17,7 +17,8 @@ from engine.base.errors import EngineError, InvalidInputError, NotFoundError
 from engine.exchange.other_programs import graph_import as importing
 from engine.exchange.other_programs.mcp_memory import import_file, read_file
 from engine.files.ingest.documents import Skipped
-from engine.knowledge import Entity, Knowledge, KnowledgeGraph, Observed, Relation, shapes
+from engine.knowledge import Entity, Knowledge, KnowledgeGraph, Observed, Relation
+from engine.knowledge import graph_values
 from tests.knowledge.strategies import graphs
 from tests.support.command_line import Cli
 from tests.support.engines import engine_on, refuses
@@ -43,8 +44,10 @@ def text_of(*lines: dict[str, Any]) -> str:
 
 def lines_of(graph: Knowledge) -> list[dict[str, Any]]:
     """Return a graph as the lines of a file."""
-    entities = [{"type": "entity"} | fields for fields in shapes.entities(graph.entities)]
-    return entities + [{"type": "relation"} | fields for fields in shapes.relations(graph.relations)]
+    entities = [{"type": "entity"} | fields for fields in graph_values.entities_as_json(graph.entities)]
+    return entities + [
+        {"type": "relation"} | fields for fields in graph_values.relations_as_json(graph.relations)
+    ]
 
 
 def written(folder: Path, text: str | bytes) -> Path:

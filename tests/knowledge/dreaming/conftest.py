@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
-from engine.knowledge.dreaming.relations.pipeline import Parser
+from engine.knowledge.dreaming.relations.dependency_parse import Parser
 
 if TYPE_CHECKING:
     from spacy.language import Language

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from engine.base.model import HistoryItem
 from engine.engine import Engine
-from engine.knowledge.dreaming.config import DreamConfig
+from engine.knowledge.dreaming.dream_config import DreamConfig
 from proofs.leaves import State
 
 EAGER = DreamConfig(name_atoms_min=2, together_min=2)

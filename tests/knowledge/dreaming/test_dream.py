@@ -6,7 +6,7 @@ from dataclasses import replace
 from itertools import combinations
 
 from engine.commands import Add
-from engine.knowledge.dreaming.config import DreamConfig
+from engine.knowledge.dreaming.dream_config import DreamConfig
 from engine.query.filters import in_categories
 from engine.text.language.categories import Category
 from tests.knowledge.dreaming.support import EAGER, LETTERS, added, dreamt, left_in

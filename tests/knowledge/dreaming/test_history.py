@@ -5,7 +5,7 @@ from __future__ import annotations
 from engine.base import limits
 from engine.base.validation import atom_id
 from engine.engine import Engine
-from engine.knowledge.dreaming.commands import DREAMER, Enrich, TagOwners, tag_owners
+from engine.knowledge.dreaming.dream_commands import DREAMER, Enrich, TagOwners, tag_owners
 from engine.ledger.records import AtomRecord, read_atom
 from tests.knowledge.dreaming.support import added
 from tests.support.engines import backend_of, engine_on

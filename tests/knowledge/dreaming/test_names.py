@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from engine.engine import Engine
-from engine.knowledge.dreaming.config import DreamConfig
+from engine.knowledge.dreaming.dream_config import DreamConfig
 from tests.knowledge.dreaming.support import EAGER, added, entity, left_in
 from tests.support.engines import engine_on
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.knowledge.dreaming.config import DreamConfig
+from engine.knowledge.dreaming.dream_config import DreamConfig
 from tests.knowledge.dreaming.support import EAGER, LETTERS, added, left_in
 from tests.support.engines import engine_on
 

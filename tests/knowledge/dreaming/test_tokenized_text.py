@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from engine.base.errors import EngineError
 from engine.base.validation import tag
-from engine.knowledge.dreaming.config import DreamConfig
-from engine.knowledge.dreaming.known_names import Names
+from engine.knowledge.dreaming.dream_config import DreamConfig
+from engine.knowledge.dreaming.name_uses import Names
 from engine.knowledge.dreaming.tokenized_text import TokenizedText, tokens_of_name
 
 CONFIG = DreamConfig()

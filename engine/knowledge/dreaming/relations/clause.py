@@ -1,4 +1,4 @@
-"""What is around a word of a sentence: doubts, auxiliary verbs, subjects and objects."""
+"""The words around a word of a sentence: doubts, auxiliary verbs, subjects and objects."""
 
 from __future__ import annotations
 
@@ -6,10 +6,9 @@ from collections.abc import Callable, Iterator
 from itertools import combinations
 from typing import Final, NamedTuple
 
-from engine.knowledge.dreaming.relations.earlier import Earlier
+from engine.knowledge.dreaming.relations.earlier_sentences import Earlier
 from engine.knowledge.dreaming.relations.phrases import Kind, Phrase, Phrases
-from engine.knowledge.dreaming.relations.statements import Statement
-from engine.knowledge.dreaming.relations.words import WORDS
+from engine.knowledge.dreaming.relations.relation_words import WORDS, Statement
 from engine.text.language.categories.marked_text import MARKS, Mark
 from engine.text.language.lexicon import ADVERBS, FUNCTION_WORDS, is_past
 
@@ -48,7 +47,7 @@ class Group(NamedTuple):
     have: bool
     plural: bool
     past: bool = False
-    """True if something was, and is not said to be still."""
+    """True if the verb is in the past tense and nothing says that the statement is still true."""
 
 
 class Clause:
@@ -83,7 +82,9 @@ class Clause:
         return not _NEGATIONS.isdisjoint(between) or any(word.endswith("n't") for word in between)
 
     def _group(self, at: int) -> Group | None:
-        """Return the auxiliary verbs before the word at index `at`, or None if they deny or wish."""
+        """Return the auxiliary verbs before the word at index `at`, or None if they express a negation or a
+        wish.
+        """
         be = have = plural = past = False
         start = at
         while True:
@@ -109,7 +110,7 @@ class Clause:
 
     @property
     def has_ended(self) -> bool:
-        """True if a word such as `until` says that what was is no more."""
+        """Return True if a word such as `until` says that a past state has ended."""
         return not _ENDED.isdisjoint(self._words)
 
     def _workplace(self, people: list[Phrase | str], at: int) -> Iterator[Statement]:
@@ -386,9 +387,9 @@ _CHECKS: Final[dict[str, Callable[[Clause, Phrase], bool]]] = {
     "exact": lambda reader, end: _is_definite(end) or reader.is_technical(end),
     "work": lambda reader, end: end.article == "the" or reader.is_technical(end),
 }
-"""What an end that is not a name must be, for each kind of end."""
+"""For each kind of end, the check that an end which is not a name must pass."""
 
 
 def is_negative(word: str) -> bool:
-    """Return True if a word denies what its clause says."""
+    """Return True if a word negates its clause."""
     return word in _NEGATIONS or word.endswith("n't")

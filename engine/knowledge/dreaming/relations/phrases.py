@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator
 from enum import IntEnum
 from typing import Final, NamedTuple
 
-from engine.knowledge.dreaming.relations.sentences import Sentence
-from engine.knowledge.dreaming.relations.words import WORDS
+from engine.knowledge.dreaming.relations.relation_sentences import Sentence
+from engine.knowledge.dreaming.relations.relation_words import WORDS
 from engine.text.language.categories.marked_text import LISTS, MARKS, Mark
 from engine.text.language.lexicon import (
     ADJECTIVES,
@@ -51,7 +51,7 @@ _BEFORE_PLACES: Final = WORDS["before_places"]
 
 
 class Kind(IntEnum):
-    """What a token can be in a phrase."""
+    """The role that a token can have in a phrase."""
 
     NOUN = 0
     CAPITAL = 1

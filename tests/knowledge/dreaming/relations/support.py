@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from engine.engine import Engine
-from engine.knowledge.dreaming.config import DreamConfig
+from engine.knowledge.dreaming.dream_config import DreamConfig
 from tests.support.engines import engine_on
 
 RULES: Final = DreamConfig(pipeline="none")

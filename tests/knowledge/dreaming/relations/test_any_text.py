@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.knowledge.dreaming.relations.patterns import TRIGGERS, TextReader
-from engine.knowledge.dreaming.relations.statements import Statement
+from engine.knowledge.dreaming.relations.relation_words import Statement
+from engine.knowledge.dreaming.relations.sentence_patterns import TRIGGERS, TextReader
 
 PLAIN = """Rob Jade rob Leeds the a my his their it I she and or is are was not in at on of by to with
 who that if port 's , . ? : ( ) " 8080 web-01 daemon \u2019 [[ ``` Dr"""

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from engine.base.errors import InvalidInputError
-from engine.knowledge.dreaming.relations import pipeline as pipelines
-from engine.knowledge.dreaming.relations.pipeline import find_pipeline
+from engine.knowledge.dreaming.relations import dependency_parse as pipelines
+from engine.knowledge.dreaming.relations.dependency_parse import find_pipeline
 from tests.knowledge.dreaming.pipeline import PACKAGE, PARSED, needs_pipeline
 from tests.knowledge.dreaming.relations.support import stated
 from tests.knowledge.dreaming.support import dreamt

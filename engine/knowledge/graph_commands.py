@@ -1,6 +1,6 @@
 """The operations on the knowledge graph. Each operation runs in one transaction, completely or not at all.
 
-The functions expect texts that the caller has validated with `engine.knowledge.forms`.
+The functions expect texts that the caller has validated with `engine.knowledge.graph_encoding`.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from typing import Generic, NamedTuple, TypeVar
 from engine.base.errors import ConflictError, RefusedError
 from engine.base.model import Receipt
 from engine.commands.base import Transaction, receipt
-from engine.knowledge.forms import OBSERVATION
-from engine.knowledge.model import Deleted, Entity, Observed, Relation
-from engine.knowledge.transaction import GraphTransaction
+from engine.knowledge.graph_encoding import OBSERVATION
+from engine.knowledge.graph_transaction import GraphTransaction
+from engine.knowledge.graph_values import Deleted, Entity, Observed, Relation
 from proofs.leaves import State
 
 Item = TypeVar("Item")

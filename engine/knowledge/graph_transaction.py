@@ -18,8 +18,8 @@ from engine.commands.base import Transaction
 from engine.commands.edges import Unlink
 from engine.commands.reconcile import UpsertAtom, UpsertEdge
 from engine.commands.sequence import STEP
-from engine.knowledge import forms
-from engine.knowledge.model import Relation
+from engine.knowledge import graph_encoding
+from engine.knowledge.graph_values import Relation
 from engine.ledger.entities import ENTITY
 from engine.ledger.journal import read_log
 from engine.ledger.layout import EDGE_FROM, EDGE_TO
@@ -72,9 +72,9 @@ class GraphTransaction:
     def _node(self, name: str) -> _Node | None:
         """Return the live entity with exactly this name, even if it is implied, or None."""
         if name not in self._nodes:
-            record = self._recorded(name) if forms.is_valid_name(name) else None
+            record = self._recorded(name) if graph_encoding.is_valid_name(name) else None
             if record is not None and record.state is State.LIVE:
-                self._nodes[name] = _Node(record.id, forms.is_implied(self._tx.body(record)))
+                self._nodes[name] = _Node(record.id, graph_encoding.is_implied(self._tx.body(record)))
             else:
                 self._nodes[name] = None
         return self._nodes[name]
@@ -104,7 +104,7 @@ class GraphTransaction:
             self._parts[atom] = _Parts()
         else:
             atom = record.id
-            key = next(key for key, id_ in forms.keys_and_ids(self._tx.id_key, name) if id_ == atom)
+            key = next(key for key, id_ in graph_encoding.keys_and_ids(self._tx.id_key, name) if id_ == atom)
             wanted = self._entity(name, kind, key, self._next())
             UpsertAtom(wanted, override=True, reason=CREATED).decide(self._tx)
             self._mark(atom, implied=implied)
@@ -115,15 +115,15 @@ class GraphTransaction:
         """Record in the `meta` of a live entity whether the entity is implied."""
         record = self._tx.atom(atom)
         meta = {} if record is None else dict(self._tx.body(record).meta or {})
-        if (meta.pop(forms.IMPLIED, None) is True) != implied:
-            meta |= {forms.IMPLIED: True} if implied else {}
+        if (meta.pop(graph_encoding.IMPLIED, None) is True) != implied:
+            meta |= {graph_encoding.IMPLIED: True} if implied else {}
             Revise(show_id(atom), meta=meta or None).decide(self._tx)
 
     def _add_entity(self, name: str, kind: str, *, implied: bool) -> bytes:
-        for key, atom in forms.keys_and_ids(self._tx.id_key, name):
+        for key, atom in graph_encoding.keys_and_ids(self._tx.id_key, name):
             if self._tx.atom(atom) is None:
                 added = self._entity(name, kind, key)
-                (replace(added, meta={forms.IMPLIED: True}) if implied else added).decide(self._tx)
+                (replace(added, meta={graph_encoding.IMPLIED: True}) if implied else added).decide(self._tx)
                 return atom
         raise ConflictError(
             f"other atoms already use the keys of the entity {quoted(name)}",
@@ -136,7 +136,7 @@ class GraphTransaction:
         )
 
     def _recorded(self, name: str) -> AtomRecord | None:
-        for _, atom in forms.keys_and_ids(self._tx.id_key, name):
+        for _, atom in graph_encoding.keys_and_ids(self._tx.id_key, name):
             record = self._tx.atom(atom)
             if record is None or record.kind != ENTITY or record.state is State.ERASED:
                 continue
@@ -159,7 +159,11 @@ class GraphTransaction:
                 continue
             if other.kind == ENTITY:
                 self._unlink(edge)
-            elif edge.type == forms.PART_OF and edge.dst == atom and other.kind in forms.PARTS:
+            elif (
+                edge.type == graph_encoding.PART_OF
+                and edge.dst == atom
+                and other.kind in graph_encoding.PARTS
+            ):
                 self._hide(edge, other, name)
         Tombstone(show_id(atom), DELETED).decide(self._tx)
         self._nodes[name] = None
@@ -173,7 +177,7 @@ class GraphTransaction:
         entity.
         """
         node = self._node(name)
-        entity = node.id if node is not None and kind == forms.SELF_RELATION else self.required(name)
+        entity = node.id if node is not None and kind == graph_encoding.SELF_RELATION else self.required(name)
         parts = self._parts_of(name, entity)
         if self._found(parts, name, kind, content):
             return False
@@ -188,14 +192,14 @@ class GraphTransaction:
 
     def _add_part(self, name: str, kind: str, content: str) -> bytes:
         tx = self._tx
-        for occurrence, atom in enumerate(forms.ids_of(tx.id_key, kind, name, content)):
+        for occurrence, atom in enumerate(graph_encoding.ids_of(tx.id_key, kind, name, content)):
             record = tx.atom(atom)
             if record is None or (record.state is not State.ERASED and tx.body(record).content == content):
                 wanted = Add(
                     content,
                     title=name,
                     kind=kind,
-                    source=forms.source_of(kind, name),
+                    source=graph_encoding.source_of(kind, name),
                     sequence=self._next(),
                     provenance=self._provenance,
                     occurrence=occurrence,
@@ -210,13 +214,13 @@ class GraphTransaction:
         Return False if the observation or relation does not exist.
         """
         node = self._node(name)
-        if node is None or not forms.is_valid_text(content):
+        if node is None or not graph_encoding.is_valid_text(content):
             return False
         entity = node.id
         parts = self._parts_of(name, entity)
         found = self._found(parts, name, kind, content)
         for atom in sorted(found):
-            edge, record = self._tx.edge(atom, forms.PART_OF, entity), self._tx.atom(atom)
+            edge, record = self._tx.edge(atom, graph_encoding.PART_OF, entity), self._tx.atom(atom)
             if edge is not None and record is not None:
                 self._hide(edge, record, name)
         parts.unchanged -= found
@@ -225,7 +229,7 @@ class GraphTransaction:
 
     def _found(self, parts: _Parts, name: str, kind: str, content: str) -> set[bytes]:
         found = set(parts.changed.get((kind, content), ()))
-        for atom in forms.ids_of(self._tx.id_key, kind, name, content):
+        for atom in graph_encoding.ids_of(self._tx.id_key, kind, name, content):
             if atom in parts.unchanged:
                 found.add(atom)
             elif self._tx.atom(atom) is None:
@@ -236,11 +240,11 @@ class GraphTransaction:
         if entity in self._parts:
             return self._parts[entity]
         parts = self._parts[entity] = _Parts()
-        for edge in self._edges(EDGE_TO, entity, forms.PART_OF):
+        for edge in self._edges(EDGE_TO, entity, graph_encoding.PART_OF):
             record = self._tx.atom(edge.src)
-            if record is None or record.state is not State.LIVE or record.kind not in forms.PARTS:
+            if record is None or record.state is not State.LIVE or record.kind not in graph_encoding.PARTS:
                 continue
-            if record.version == 1 and record.source == forms.source_of(record.kind, name):
+            if record.version == 1 and record.source == graph_encoding.source_of(record.kind, name):
                 parts.unchanged.add(record.id)
             else:
                 key = (record.kind, self._tx.body(record).content)
@@ -259,12 +263,12 @@ class GraphTransaction:
         end = self._implied if imply else self.required
         src, dst = end(relation.src), end(relation.dst)
         if src == dst:
-            content = forms.sentence(relation.src, relation.type)
-            return self.add_part(relation.src, forms.SELF_RELATION, content)
-        predicate, data = forms.predicate_of(relation.type)
+            content = graph_encoding.sentence(relation.src, relation.type)
+            return self.add_part(relation.src, graph_encoding.SELF_RELATION, content)
+        predicate, data = graph_encoding.predicate_of(relation.type)
         edge = self._edge(src, predicate, dst)
         if edge is not None:
-            if forms.relation_type_of(predicate, edge.data) == relation.type:
+            if graph_encoding.relation_type_of(predicate, edge.data) == relation.type:
                 return False
             raise ConflictError(
                 f"the relation type {quoted(relation.type)} has the same predicate, {predicate}, as the "
@@ -282,15 +286,15 @@ class GraphTransaction:
     def delete_relation(self, relation: Relation) -> bool:
         """Hide a relation. Return False if there is no such relation."""
         begin, end = self._node(relation.src), self._node(relation.dst)
-        if begin is None or end is None or not forms.is_valid_text(relation.type):
+        if begin is None or end is None or not graph_encoding.is_valid_text(relation.type):
             return False
         src, dst = begin.id, end.id
         if src == dst:
-            content = forms.sentence(relation.src, relation.type)
-            return self.delete_part(relation.src, forms.SELF_RELATION, content)
-        predicate, _ = forms.predicate_of(relation.type)
+            content = graph_encoding.sentence(relation.src, relation.type)
+            return self.delete_part(relation.src, graph_encoding.SELF_RELATION, content)
+        predicate, _ = graph_encoding.predicate_of(relation.type)
         edge = self._edge(src, predicate, dst)
-        if edge is None or forms.relation_type_of(predicate, edge.data) != relation.type:
+        if edge is None or graph_encoding.relation_type_of(predicate, edge.data) != relation.type:
             return False
         self._unlink(edge)
         return True
@@ -307,7 +311,9 @@ class GraphTransaction:
     def _hide(self, edge: EdgeRecord, record: AtomRecord, name: str) -> None:
         """Remove the edge from an atom to its entity. Hide the atom if the knowledge graph created it."""
         self._unlink(edge)
-        if record.kind in forms.PARTS and record.source == forms.source_of(record.kind, name):
+        if record.kind in graph_encoding.PARTS and record.source == graph_encoding.source_of(
+            record.kind, name
+        ):
             Tombstone(show_id(record.id), DELETED).decide(self._tx)
 
     def _edges(self, family: bytes, atom: bytes, code: bytes = b"") -> Iterator[EdgeRecord]:

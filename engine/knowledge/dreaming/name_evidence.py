@@ -4,18 +4,22 @@
 
 Where the uses leave it open, the parses of some sentences decide, if there is a pipeline. Every decision
 depends only on the texts and on the pipeline, so it is the same whichever text is read first.
+
+One sentence of each text is parsed. A heading, which has neither a verb nor a full stop, does not count: a
+pipeline takes most capitalised words in headings for names.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from enum import Enum
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-from engine.knowledge.dreaming.config import DreamConfig
+from engine.knowledge.dreaming.dream_config import DreamConfig
 from engine.knowledge.dreaming.name_uses import Uses, uses_of
-from engine.knowledge.dreaming.parsed_names import ParsedNames
+from engine.knowledge.dreaming.relations.dependency_parse import Parser
+from engine.knowledge.dreaming.relations.relation_sentences import sentences_of
 from engine.knowledge.dreaming.survey import ReadAtom, Survey, cached, spread
 from engine.knowledge.dreaming.tokenized_text import (
     Tokens,
@@ -27,6 +31,10 @@ from engine.knowledge.dreaming.tokenized_text import (
 from engine.text.language.categories.marked_text import LISTS, MARKS, Mark
 from engine.text.language.wordlists import read_lists
 
+if TYPE_CHECKING:
+    from spacy.tokens import Doc
+
+
 UNCOUNTABLE: Final = frozenset(read_lists(__package__, "uncountable.txt")["uncountable"])
 """Nouns that can stand before a singular verb without an article, as names do: `Rain is coming.`"""
 _NOUN_ENDINGS: Final = tuple(ending for ending in LISTS["noun_endings"] if len(ending) > 2)
@@ -35,10 +43,29 @@ _TITLE_SHARE: Final = 0.5
 """The least share of the uses that must have a title for the title to become a part of an alias."""
 
 
+_NAMES: Final = frozenset({"PERSON", "ORG", "GPE", "LOC", "FAC", "PRODUCT", "WORK_OF_ART", "EVENT", "LAW"})
+"""The labels of entities that have a name of their own. Nationalities, languages and dates are left out."""
+
+
+_VERBS: Final = frozenset({"VERB", "AUX"})
+
+
+_ENDS: Final = frozenset(".!?")
+
+
+_NOT_COUNTED: Final = frozenset({"DET", "ADP", "PART", "PUNCT"})
+"""Parts of speech of the words beside a name that an entity may contain, such as `the` and `'s`."""
+
+
+_FIRST: Final = 3
+"""The number of sentences that are parsed first. They are also the fewest that can show that words are no
+name, because a pipeline often misses an unusual name in a sentence."""
+
+
 class Evidence(NamedTuple):
     """The uses of a name's words in a sample of the texts that contain them.
 
-    All numbers are numbers of texts.
+    All fields are numbers of texts.
     """
 
     read: int
@@ -74,13 +101,13 @@ class Evidence(NamedTuple):
 
 
 class Verdict(Enum):
-    """What the uses of some words say about whether the words are a name."""
+    """The verdict of the uses of some words on whether the words are a name."""
 
     NAME = "name"
     LIKELY = "likely"
     """The words are a name, unless a pipeline never takes them for one."""
     UNLIKELY = "unlikely"
-    """The words are no name, unless a pipeline mostly takes them for one."""
+    """The words are not a name, unless a pipeline mostly takes them for one."""
     NO_NAME = "no name"
 
 
@@ -103,7 +130,7 @@ class Judge:
         self._evidence: dict[tuple[str, ...], Evidence] = {}
 
     def judged(self, tokens: Tokens) -> Found | None:
-        """Return the name that the words stand for, or None if they are no name.
+        """Return the name that the words stand for, or None if they are not a name.
 
         The first or last word of a person's name stands for the whole name, unless it also belongs to the
         names of others.
@@ -121,7 +148,10 @@ class Judge:
         return self._decided(tokens, evidence, self._titled(tokens, evidence))
 
     def _decided(self, tokens: Tokens, evidence: Evidence, aliases: tuple[str, ...]) -> Found | None:
-        """Return the words with these aliases as a name, or None. Sentences are parsed only if it is open."""
+        """Return the words with these aliases as a name, or None.
+
+        Sentences are parsed only if the uses leave it open.
+        """
         verdict, parsed = self._verdict(tokens, evidence), self._parsed
         if verdict is Verdict.UNLIKELY and parsed is not None:
             is_entity = parsed.is_entity(tokens, self._sample(tokens), self._config.atoms_min)
@@ -239,3 +269,114 @@ class Judge:
 
 def _is_place(tokens: Tokens) -> bool:
     return len(tokens.words) == 1 and bool(MARKS.get(tokens.words[0], 0) & Mark.PLACE)
+
+
+class _Place(NamedTuple):
+    """A sentence with the words, which stand between the characters `start` and `end`."""
+
+    sentence: str
+    start: int
+    end: int
+
+
+class Parses(NamedTuple):
+    """The evidence about words in the parses of some sentences. All fields are numbers of sentences."""
+
+    read: int
+    """The parsed sentences, without headings."""
+    entity: int
+    """The sentences in which the words are a named entity, and not only a part of one."""
+    proper: int
+    """The sentences in which one of the words is a proper noun or part of a named entity."""
+
+
+class ParsedNames:
+    """Parses sentences with possible names."""
+
+    def __init__(self, parser: Parser, most: int) -> None:
+        self._parser = parser
+        self._most = most
+        """The largest number of sentences that are parsed for one possible name."""
+
+    def is_entity(self, tokens: Tokens, texts: Sequence[ReadAtom], least: int) -> bool:
+        """Return True if most of the sentences, and at least `least`, have the words as a named entity."""
+        places = _places(tokens, texts, self._most)
+        if len(places) < least:
+            return False
+        parses = self._parses(places)
+        return parses.entity >= least and 2 * parses.entity > parses.read
+
+    def is_no_name(self, tokens: Tokens, texts: Sequence[ReadAtom]) -> bool:
+        """Return True if no sentence has the words as a proper noun or as a named entity."""
+        places = _places(tokens, texts, self._most)
+        if len(places) < _FIRST:
+            return False
+        first = self._parses(places[:_FIRST])
+        if first.proper:
+            return False
+        rest = self._parses(places[_FIRST:])
+        return not rest.proper and first.read + rest.read >= _FIRST
+
+    def _parses(self, places: Sequence[_Place]) -> Parses:
+        docs = self._parser.parsed(place.sentence for place in places)
+        read = entity = proper = 0
+        for place, doc in zip(places, docs, strict=True):
+            if place.sentence[-1] in _ENDS or any(token.pos_ in _VERBS for token in doc):
+                is_entity, is_proper = _seen(doc, place.start, place.end)
+                read, entity, proper = read + 1, entity + is_entity, proper + is_proper
+        return Parses(read, entity, proper)
+
+
+def _seen(doc: Doc, start: int, end: int) -> tuple[bool, bool]:
+    """Return whether the words between two characters are an entity, and whether they are in a name."""
+    words = doc.char_span(start, end, alignment_mode="expand")
+    if words is None:
+        return False, False
+    around = [one for one in doc.ents if one.start < words.end and words.start < one.end]
+    named = [one for one in around if one.label_ in _NAMES]
+    whole = any(
+        one.start <= words.start
+        and words.end <= one.end
+        and all(words.start <= token.i < words.end or token.pos_ in _NOT_COUNTED for token in one)
+        for one in named
+    )
+    return whole, bool(named) or any(token.pos_ == "PROPN" for token in words)
+
+
+def _places(tokens: Tokens, texts: Sequence[ReadAtom], most: int) -> list[_Place]:
+    """Return the first place of the words in each of the texts, at most `most` places."""
+    found: list[_Place] = []
+    for text in texts:
+        place = next(_places_in(tokens, text), None)
+        if place is not None:
+            found.append(place)
+            if len(found) == most:
+                break
+    return found
+
+
+def _places_in(tokens: Tokens, text: ReadAtom) -> Iterator[_Place]:
+    """Yield the places of the words in the sentences of a text, where no capitalised word is beside them."""
+    name, content = tokens.text, text.body.content[: text.tokenized.chars].replace("\u2019", "'")
+    if name not in content:
+        return
+    for one in sentences_of(content):
+        sentence = " ".join(content[one.start : one.end].split("\n"))
+        at = sentence.find(name)
+        while at >= 0:
+            end = at + len(name)
+            if _is_alone(sentence, at, end):
+                yield _Place(sentence, at, end)
+            at = sentence.find(name, end)
+
+
+def _is_alone(sentence: str, start: int, end: int) -> bool:
+    """Return True if words are whole words, and not next to a capitalised word inside the sentence."""
+    if sentence[start - 1 : start].isalnum() or sentence[end : end + 1].isalnum():
+        return False
+    if sentence[end : end + 1] == " " and sentence[end + 1 : end + 2].isupper():
+        return False
+    before = sentence[:start].split()
+    if len(before) < 2 or not sentence[:start].endswith(" "):
+        return True
+    return not (before[-1][0].isupper() and before[-1][-1].isalnum())

@@ -1,4 +1,4 @@
-"""The predicates, and the English words that state them.
+"""The predicates, the English words that state them, and the statement that a sentence makes.
 
 The same tables serve the patterns over words and the rules over a dependency parse.
 """
@@ -16,16 +16,24 @@ SYMMETRIC: Final = frozenset(
 """The predicates that hold in both directions. Only one edge is added for a pair of entities."""
 
 
+WRITER: Final = "I"
+"""The end that stands for the writer of the text."""
+
+
+WORDS: Final = {name: frozenset(listed) for name, listed in read_lists(__package__, "words.txt").items()}
+"""The words of each list."""
+
+
 class Verb(NamedTuple):
     """A verb with the words after it, and what it states about its subject and its object."""
 
     predicate: str
     lemma: str
     after: tuple[str, ...]
-    """The words one of which must follow the verb; empty for a direct object."""
+    """One of these words must follow the verb; empty for a direct object."""
     subject: str
     object: str
-    """What the ends can be: `person`, `name` (any name), `group`, `place`, `thing` or `any`."""
+    """The kind of the ends: `person`, `name` (any name), `group`, `place`, `thing` or `any`."""
     lasts: bool
     """True if the verb states something that lasts. Its past tense then states nothing about today."""
     flipped: bool
@@ -102,13 +110,13 @@ def forms_of_verb(lemma: str) -> Forms:
 
 
 class Role(NamedTuple):
-    """A noun that states what its bearer is to somebody or something: `mother of`, `member of`."""
+    """A noun that relates its bearer to somebody or something: `mother of`, `member of`."""
 
     predicate: str
     flipped: bool
     """True if the bearer is the object of the predicate: a daughter is the object of `parent_of`."""
     after: tuple[str, ...]
-    """The words one of which joins the noun with the other end."""
+    """One of these words joins the noun with the other end."""
     person: bool
     """True if both ends are people, so that `Rob's sister Anna` and `my sister Anna` state the relation."""
     subject: str
@@ -148,3 +156,24 @@ def singular(word: str) -> str:
 
 STUDENTS: Final = frozenset(["student", "pupil", "undergraduate", "postgraduate", "freshman", "sophomore"])
 SCHOOLS: Final = frozenset(["school", "university", "college", "academy", "uni", "kindergarten", "nursery"])
+
+
+class Statement(NamedTuple):
+    """A relation that a sentence of a text states."""
+
+    subject: str
+    predicate: str
+    object: str
+    start: int
+    end: int
+    """The sentence is the part of the text from `start` up to but excluding `end`."""
+    by_parse: bool = False
+    """True if only the parse of the sentence shows the relation."""
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """The relation in lower case; for a symmetric predicate, with its ends in alphabetical order."""
+        ends = self.subject.lower(), self.object.lower()
+        if self.predicate in SYMMETRIC:
+            ends = min(ends), max(ends)
+        return ends[0], self.predicate, ends[1]

@@ -9,7 +9,7 @@ from typing import Final
 from engine.base.errors import InvalidInputError
 from engine.base.limits import NAME_BYTES_MAX
 from engine.base.validation import integer, line
-from engine.knowledge.dreaming.relations.pipeline import AUTO
+from engine.knowledge.dreaming.relations.dependency_parse import AUTO
 
 RULES: Final = 2
 """The version of the rules. It is raised when a change of the rules may change the tags of a text. The

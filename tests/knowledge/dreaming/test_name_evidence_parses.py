@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from engine.knowledge.dreaming import cycle
-from engine.knowledge.dreaming.config import DreamConfig
-from engine.knowledge.dreaming.relations.pipeline import Parser
+from engine.knowledge.dreaming.dream_config import DreamConfig
+from engine.knowledge.dreaming.relations.dependency_parse import Parser
 from tests.knowledge.dreaming.pipeline import PACKAGE, PARSED, needs_pipeline
 from tests.knowledge.dreaming.support import dreamt
 from tests.support.engines import engine_on

@@ -12,8 +12,7 @@ import pytest
 
 from backends.memory import MemoryBackend
 from engine.base.errors import BusyError, InvalidInputError
-from engine.knowledge.dreaming.cycle import STEP, DreamReport
-from engine.knowledge.dreaming.watch import StopSignal, until_signalled, watch
+from engine.knowledge.dreaming.cycle import STEP, DreamReport, StopSignal, until_signalled, watch
 from engine.store.store import Store
 from tests.knowledge.dreaming.support import EAGER, LETTERS, added, dreamt
 from tests.support.engines import engine_on

@@ -15,16 +15,19 @@ from engine.base import limits, validation
 from engine.base.model import Receipt
 from engine.base.validation import atom_id, show_id
 from engine.commands import Add, Link, RegisterType, Revise, Tag
+from engine.commands.atoms import is_destroyed
 from engine.commands.base import Transaction, receipt
 from engine.commands.edges import known_type
-from engine.knowledge.forms import IMPLIED, is_implied
+from engine.knowledge import graph_encoding
+from engine.knowledge.dreaming.relations.relation_words import SYMMETRIC
+from engine.knowledge.graph_encoding import IMPLIED, is_implied
 from engine.ledger.entities import ENTITY, MENTIONS, entity_id, entity_identity, entity_key
 from engine.ledger.records import AtomRecord, Lookup
 from engine.ledger.subject_history import subject_history
 from engine.text.language.categories import Category
+from proofs.codec import pack
 from proofs.events import AtomBody, AtomDetail, EdgeBody, EdgeDetail, EventKind, TagsBody
-from proofs.leaves import EdgeType, State
-from proofs.sets import tag_identity
+from proofs.leaves import EdgeType, State, tag_identity
 
 DREAMER: Final = "dreamer"
 """The actor of every event of the dreamer."""
@@ -35,6 +38,10 @@ RELATED: Final = bytes([EdgeType.RELATED_TO])
 
 _PLAIN: Final = EdgeBody(validation.weight(1.0), b"")
 """The body of the events that add edges `mentions`."""
+
+
+IMPLIED_META: Final = {graph_encoding.IMPLIED: True}
+"""The `meta` of an entity that only relations name. The dreamer does not look for its name in texts."""
 
 
 class TagOwners(NamedTuple):
@@ -262,3 +269,85 @@ class Connect:
             if (edge := tx.edge(ends[0], RELATED, ends[1])) is not None:
                 return receipt(one, edge.state)
         return Link(self.src, EdgeType.RELATED_TO, self.dst, self.weight).decide(tx)
+
+
+class End(NamedTuple):
+    """An end of a relation."""
+
+    name: str
+    id: bytes | None
+    """The entity that has this name or alias; None for the entity with exactly this name."""
+
+
+@dataclass(slots=True)
+class AddRelation:
+    """A command that adds the edge for a relation, with the sentence as its evidence.
+
+    The data of the edge names the atom (`source`), the event with the content that was read (`seq`) and the
+    sentence, by its first character and the character after its last one (`at`). The text of the sentence is
+    not copied, so that it does not outlive the content if the atom is erased.
+    """
+
+    atom: bytes
+    payload_seq: int
+    subject: End
+    predicate: str
+    object: End
+    at: tuple[int, int]
+    by_parse: bool = False
+    """True if only the parse of the sentence shows the relation."""
+    added: int = field(default=0, init=False)
+    """The number of edges between entities that were added when the command was last decided: 0 or 1."""
+
+    def decide(self, tx: Transaction) -> Receipt:
+        """Append the events that add the relation, missing ends, and mentions of both ends.
+
+        Append nothing if the atom was revised, if an end was hidden or erased, or if the edge was ever
+        recorded (for a symmetric predicate, in either direction).
+        """
+        first, self.added = len(tx.entries), 0
+        record = tx.atom(self.atom)
+        unchanged = receipt(self.atom, State.LIVE)
+        if record is None or record.state is not State.LIVE or record.payload_seq != self.payload_seq:
+            return unchanged
+        ends = [_found(tx, end) for end in (self.subject, self.object)]
+        if None in ends or ends[0] == ends[1] or self._is_recorded(tx, *ends):
+            return unchanged
+        for end, found in zip((self.subject, self.object), ends, strict=True):
+            if found is not None and tx.atom(found) is None:
+                Add(end.name, kind=ENTITY, key=entity_key(end.name), meta=IMPLIED_META).decide(tx)
+        RegisterType(self.predicate).decide(tx)
+        data = pack({"source": self.atom, "seq": self.payload_seq, "at": list(self.at)})
+        src, dst = (show_id(found) for found in ends if found is not None)
+        Link(src, self.predicate, dst, data=data).decide(tx)
+        self.added = 1
+        self._mention(tx, src, dst)
+        return receipt(self.atom, State.LIVE, *tx.entries[first:])
+
+    def _is_recorded(self, tx: Transaction, src: bytes | None, dst: bytes | None) -> bool:
+        code = tx.type_code(self.predicate)
+        if code is None or src is None or dst is None:
+            return False
+        if tx.edge(src, code, dst) is not None:
+            return True
+        return self.predicate in SYMMETRIC and tx.edge(dst, code, src) is not None
+
+    def _mention(self, tx: Transaction, *ends: str) -> None:
+        RegisterType(MENTIONS).decide(tx)
+        code = tx.type_code(MENTIONS)
+        for end in ends:
+            target = bytes.fromhex(end.replace("-", ""))
+            if code is not None and target != self.atom and tx.edge(self.atom, code, target) is None:
+                Link(show_id(self.atom), MENTIONS, end).decide(tx)
+
+
+def _found(tx: Transaction, end: End) -> bytes | None:
+    """Return the id of the entity at an end, which may still be missing. Return None if it was removed."""
+    if end.id is None and tx.screened(end.name, "entity name") != end.name:
+        return None
+    atom = entity_id(tx.id_key, end.name) if end.id is None else end.id
+    record = tx.atom(atom)
+    if record is None:
+        gone = tx.may_be_destroyed() and is_destroyed(tx.rows, tx.id_key, end.name)
+        return None if gone else atom
+    return atom if record.kind == ENTITY and record.state is State.LIVE else None

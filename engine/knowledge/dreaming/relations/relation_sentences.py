@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from engine.knowledge.dreaming.relations.words import WORDS
+from engine.knowledge.dreaming.relations.relation_words import WORDS
 from engine.text.language.categories.marked_text import LETTER, LISTS
 from engine.text.language.lexicon import TITLES
 

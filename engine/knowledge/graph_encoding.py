@@ -14,11 +14,11 @@ from typing import Final
 
 from blake3 import blake3
 
-from engine.base import limits, validation
+from engine.base import characters, limits, validation
 from engine.base.errors import InvalidInputError, LimitError
 from engine.commands.atoms import ids_of_copies
 from engine.commands.sequence import STEP
-from engine.knowledge.model import Entity, Relation
+from engine.knowledge.graph_values import Entity, Relation
 from engine.ledger.codec import unpack
 from engine.ledger.entities import entity_key, entity_name
 from engine.ledger.records import AtomRecord, default_id
@@ -95,7 +95,7 @@ def checked_observations(values: object) -> tuple[str, ...]:
     Raises:
         InvalidInputError: an observation is blank, or breaks a rule of SPEC.md.
     """
-    return tuple(dict.fromkeys(map(validation.content, validation.several(values, "observations"))))
+    return tuple(dict.fromkeys(map(characters.content, validation.several(values, "observations"))))
 
 
 def checked_relation(relation: Relation) -> Relation:
@@ -104,7 +104,7 @@ def checked_relation(relation: Relation) -> Relation:
     Raises:
         InvalidInputError: a name or the type breaks a rule of SPEC.md.
     """
-    kind = validation.text_bytes(relation.type, "relation type", RELATION_TYPE_BYTES_MAX)
+    kind = characters.checked_text(relation.type, "relation type", RELATION_TYPE_BYTES_MAX)
     return Relation(checked_name(relation.src), kind, checked_name(relation.dst))
 
 

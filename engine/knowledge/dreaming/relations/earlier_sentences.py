@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from engine.knowledge.dreaming.relations.phrases import Kind, Known, Phrase, Phrases
-from engine.knowledge.dreaming.relations.sentences import Sentence
-from engine.knowledge.dreaming.relations.words import WORDS
+from engine.knowledge.dreaming.relations.relation_sentences import Sentence
+from engine.knowledge.dreaming.relations.relation_words import WORDS
 
 _BE_AND_HAVE: Final = (WORDS["is"] | WORDS["has"]) - {"'s"}
 
