@@ -25,8 +25,8 @@ from backends.base import (
     Snapshot,
     prefix_end,
 )
-from backends.environment import FULL, system_error
 from backends.errors import (
+    FULL,
     BackendBusy,
     BackendClosed,
     BackendCorrupt,
@@ -37,6 +37,7 @@ from backends.errors import (
     BackendMissing,
     BackendUnusable,
     GuardFailed,
+    system_error,
 )
 
 __all__ = [
@@ -152,7 +153,7 @@ def _path(url: str, head: str, rest: str) -> str:
 
 
 def _memory_name(name: str) -> str:
-    from backends.sqlite_tables import memory_name
+    from backends.databases import memory_name
 
     return memory_name(name)
 
@@ -170,7 +171,7 @@ def _kind_of(path: str) -> str:
 
 
 def _is_sqlite(path: Path) -> bool:
-    from backends.sqlite_place import is_sqlite
+    from backends.sqlite.sqlite_place import is_sqlite
 
     try:
         return is_sqlite(path)
@@ -214,10 +215,10 @@ def _opened(location: Location, *, create: bool, temporary: bool) -> Backend:
         return read_only
     try:
         if location.kind == "leveldb":
-            from backends.leveldb import LevelDBBackend
+            from backends.leveldb.leveldb_backend import LevelDBBackend
 
             return LevelDBBackend(location.path, create=create, temporary=temporary)
-        from backends.sqlite import SQLiteBackend
+        from backends.sqlite.sqlite_backend import SQLiteBackend
 
         return SQLiteBackend(location.path, create=create, memory=location.memory)
     except BackendEnvironment as error:
@@ -229,7 +230,7 @@ def _opened(location: Location, *, create: bool, temporary: bool) -> Backend:
 
 def _postgresql(location: Location, *, create: bool) -> Backend:
     try:
-        from backends.postgresql import PostgreSQLBackend
+        from backends.postgresql.postgresql_backend import PostgreSQLBackend
     except ImportError as error:
         raise BackendUnusable(
             "a memory in PostgreSQL needs the package psycopg; install memroot[postgresql]"
@@ -256,9 +257,14 @@ def _read_only(location: Location) -> Backend | None:
     kind, place = location.kind, location.file
     if place is None or not place.exists() or (kind == "sqlite") is not place.is_file():
         return None
-    from backends.unwritable import why_unwritable
+    from backends.files import why_unwritable
 
-    number = why_unwritable(kind, place)
+    if kind == "leveldb":
+        from backends.leveldb.leveldb_place import files_to_write
+    else:
+        from backends.sqlite.sqlite_place import files_to_write
+
+    number = why_unwritable(place, files_to_write(place))
     if not number:
         return None
     from backends.read_only import ReadOnlyBackend
@@ -280,7 +286,7 @@ def store_exists(url: str) -> bool:
         return _is_sqlite(place) and _has_memory(url)
     if location.kind == "sqlite":
         return _is_sqlite(place)
-    from backends.leveldb_place import is_leveldb_store
+    from backends.leveldb.leveldb_place import is_leveldb_store
 
     return is_leveldb_store(place)
 

@@ -1,4 +1,14 @@
-"""The exceptions of backends."""
+"""The exceptions of backends, and the translation of the operating system's errors into them.
+
+Messages name the store, and never a file inside the store: a backend creates and deletes files, and the
+temporary folder of a new store has a random name.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+from typing import NamedTuple
 
 
 class BackendError(Exception):
@@ -78,3 +88,97 @@ class BackendInDoubt(BackendError):
 
 class GuardFailed(BackendError):
     """Raised if a guarded row does not have the expected value; nothing was written."""
+
+
+class Trouble(NamedTuple):
+    """The explanation of an errno."""
+
+    what: str
+    """The cause, as the end of a sentence."""
+    remedy: str
+    """The advice to the user."""
+
+
+_ACCESS = Trouble("the system denies access", "check the owner and permissions of the store and its folder")
+_SPACE = "free some space on this disk, then repeat the command"
+
+TROUBLES: dict[int, Trouble] = {
+    errno.ENOSPC: Trouble("the disk is full", _SPACE),
+    errno.EDQUOT: Trouble("the disk quota is used up", _SPACE),
+    errno.EFBIG: Trouble(
+        "a file has reached the largest size that the system allows", "raise the limit (`ulimit -f`)"
+    ),
+    errno.EIO: Trouble(
+        "the disk reports an input/output error",
+        "copy the store to another disk, and check this disk and the system's log",
+    ),
+    errno.EROFS: Trouble("the file system is read-only", "mount it for writing, or copy the store elsewhere"),
+    errno.EMFILE: Trouble(
+        "this process has too many open files", "close some of them, or raise the limit (`ulimit -n`)"
+    ),
+    errno.ENFILE: Trouble("the system has too many open files", "end some of the programs that run"),
+    errno.ENOMEM: Trouble("there is not enough memory", "end other programs, or raise the limit of memory"),
+    errno.EACCES: _ACCESS,
+    errno.EPERM: _ACCESS,
+    errno.ENOLCK: Trouble(
+        "the file system cannot lock files", "keep the store on a local disk, not on a network file system"
+    ),
+    errno.ESTALE: Trouble("the network file system lost a file", "keep the store on a local disk"),
+}
+"""The failures of the environment, by errno. Every other errno means that the path cannot be a store."""
+
+FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+"""The errnos that mean that no file can grow."""
+
+_PATH_ERRORS = frozenset(
+    {errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.EEXIST, errno.ENAMETOOLONG, errno.ELOOP, errno.EINVAL}
+)
+
+
+def explain(number: int, text: str = "") -> Trouble:
+    """Return the explanation of an errno; `text` is the system's own message."""
+    known = TROUBLES.get(number)
+    if known is not None:
+        return known
+    told = text or (os.strerror(number) if number else "the cause is unknown")
+    return Trouble(f"the system reports {told!r}", "check the disk and the system's log")
+
+
+def environment_error(what: str, number: int, text: str = "") -> BackendEnvironment:
+    """Return the exception for a failed call of the system.
+
+    Args:
+        what: What failed and where, as the beginning of a sentence: `/notes cannot be opened`.
+        number: The errno, or 0 if it is unknown.
+        text: The system's own message.
+    """
+    trouble = explain(number, text)
+    return BackendEnvironment(f"{what}: {trouble.what}", number=number, hint=trouble.remedy)
+
+
+def system_error(what: str, error: OSError) -> BackendError:
+    """Return the exception for an OSError: either the environment failed, or the path cannot be a store.
+
+    Args:
+        what: As for `environment_error`.
+        error: The error. Its file name is not shown.
+    """
+    number = error.errno or 0
+    text = error.strerror or str(error)
+    if number in _PATH_ERRORS:
+        return BackendUnusable(f"{what}: {text}")
+    return environment_error(what, number, text)
+
+
+def in_doubt(what: str, number: int, text: str = "") -> BackendInDoubt:
+    """Return the exception for a write that failed after it was sent; see `environment_error`."""
+    trouble = explain(number, text)
+    return BackendInDoubt(
+        f"{what}: {trouble.what}", hint=f"{trouble.remedy}; then reopen the store and repeat the command"
+    )
+
+
+def errno_in(message: str) -> int:
+    """Return the errno whose text is at the end of `message`, or 0. LevelDB reports only the text."""
+    told = message.rpartition(": ")[2]
+    return next((number for number in errno.errorcode if os.strerror(number) == told), 0)

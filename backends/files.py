@@ -1,24 +1,27 @@
-"""Creation of files and folders that are either complete or absent after a power failure."""
+"""Paths of stores, and files and folders that are either complete or absent after a power failure."""
 
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
 import os
 import re
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from backends.environment import system_error
-from backends.errors import BackendUnusable
+from backends.errors import BackendUnusable, system_error
 
 MARKER = "unfinished-store"
 """The name of the empty file that `staging` creates first in its folder.
 
 Only folders that contain this file, and empty folders, are removed as leftovers.
 """
+
+READ_ONLY_PREFIX = "memroot-read-only-"
+"""The beginning of the names of the temporary folders with copies of stores that cannot be written."""
 
 _BUILD_TRIES = 100
 _RANDOM_BYTES = 8
@@ -66,6 +69,18 @@ def make_parents(path: Path) -> None:
     for folder in reversed(missing):
         folder.mkdir(exist_ok=True)
         fsync_path(folder.parent)
+
+
+def why_unwritable(place: Path, needed: Sequence[Path]) -> int:
+    """Return the errno that says why this process cannot write a store, or 0 if it can.
+
+    Args:
+        place: The path of the store.
+        needed: The paths that a writer of the store must be able to change; empty if there is no store.
+    """
+    if all(os.access(path, os.W_OK) for path in needed):
+        return 0
+    return errno.EROFS if os.statvfs(place).f_flag & os.ST_RDONLY else errno.EACCES
 
 
 def resolve_path(path: str) -> Path:

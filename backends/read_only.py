@@ -9,8 +9,6 @@ followers that lack events write their rows there.
 
 from __future__ import annotations
 
-import contextlib
-import fcntl
 import os
 import shutil
 import tempfile
@@ -18,20 +16,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from backends.base import Backend, Batch, Capabilities, Guards, Row, Snapshot, check_batch
-from backends.environment import environment_error, explain, system_error
-from backends.errors import BackendBusy, BackendEnvironment, BackendError
-from backends.leveldb_kept import lost_logs
-from backends.leveldb_place import DATA, LOCK
-from backends.sqlite_lock import SUFFIX as LOCK_SUFFIX
-from backends.unwritable import data_folders
-
-_COPY_TRIES = 5
-_PREFIX = "memroot-read-only-"
-"""The beginning of the names of temporary folders."""
-_TABLES = (".ldb", ".sst")
-_IGNORED = ("LOCK", "LOG", "LOG.old")
-_BESIDE_SQLITE = ("-wal", "-wal-mark")
-"""The endings of the names of the files that lie next to a SQLite file and belong to its state."""
+from backends.errors import BackendEnvironment, BackendError, environment_error, explain, system_error
+from backends.files import READ_ONLY_PREFIX
+from backends.leveldb.leveldb_place import data_folders
 
 
 class ReadOnlyBackend(Backend):
@@ -41,7 +28,7 @@ class ReadOnlyBackend(Backend):
         scheme: `leveldb` or `sqlite`.
         place: A result of `backends.files.resolve_path`.
         memory: The name of a memory in a SQLite file, or None.
-        number: The result of `backends.unwritable.why_unwritable`.
+        number: The result of `backends.files.why_unwritable`.
 
     Raises:
         BackendMissing: there is no such memory in the file.
@@ -57,7 +44,7 @@ class ReadOnlyBackend(Backend):
         self._lock: int | None = None
         self.unwritable = explain(number).what
         try:
-            self._scratch = Path(tempfile.mkdtemp(prefix=_PREFIX))
+            self._scratch = Path(tempfile.mkdtemp(prefix=READ_ONLY_PREFIX))
         except OSError as error:
             raise system_error("no temporary folder can be created", error) from error
         try:
@@ -89,14 +76,16 @@ class ReadOnlyBackend(Backend):
     def _opened(self, scheme: str, memory: str | None) -> Backend:
         copy = self._scratch / "store"
         if scheme == "leveldb":
-            from backends.leveldb import LevelDBBackend
+            from backends.leveldb.leveldb_backend import LevelDBBackend
+            from backends.leveldb.leveldb_place import link_store, lock_for_reading
 
-            self._lock = _shared_lock(self._place / LOCK, str(self._place))
-            _link_leveldb(data_folders(self._place)[0], copy)
+            self._lock = lock_for_reading(self._place)
+            link_store(self._place, copy)
             return LevelDBBackend(copy, create=False)
-        from backends.sqlite import SQLiteBackend
+        from backends.sqlite.sqlite_backend import SQLiteBackend
+        from backends.sqlite.sqlite_place import copy_store
 
-        _copy_sqlite(self._place, copy)
+        copy_store(self._place, copy)
         return SQLiteBackend(copy, create=False, memory=memory)
 
     def get(self, key: bytes) -> bytes | None:
@@ -157,97 +146,3 @@ class ReadOnlyBackend(Backend):
         lock, self._lock = self._lock, None
         if lock is not None:
             os.close(lock)
-
-
-def _shared_lock(lock: Path, where: str) -> int:
-    """Return a descriptor that holds a shared flock: other readers are admitted, writers are not.
-
-    A process that writes would delete tables to which the copy links.
-    """
-    descriptor = os.open(lock, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BaseException as error:
-        os.close(descriptor)
-        if isinstance(error, BlockingIOError):
-            raise BackendBusy(where, "another process") from error
-        raise
-    return descriptor
-
-
-def _link_leveldb(data: Path, copy: Path) -> None:
-    """Make a store at `copy` that has links to the tables in `data`, and copies of the other files.
-
-    A table that this process could write is copied, too: LevelDB may reuse the name of a table that is not
-    in its list of files, and would overwrite the original through the link.
-    """
-    (copy / DATA).mkdir(parents=True)
-    (copy / LOCK).touch()
-    for file in data.iterdir():
-        target = copy / DATA / file.name
-        if file.suffix in _TABLES and not os.access(file, os.W_OK):
-            target.symlink_to(file)
-        elif file.is_file() and file.name not in _IGNORED:
-            shutil.copyfile(file, target)
-    for name, file in lost_logs(data).items():
-        shutil.copyfile(file, copy / DATA / name)
-
-
-@contextlib.contextmanager
-def sqlite_copy(place: Path) -> Iterator[Path]:
-    """Copy a SQLite file, yield the path of the private copy, and remove the copy after the block.
-
-    Raises:
-        BackendBusy: other processes kept writing.
-        BackendEnvironment: the file cannot be read, or there is no space for the copy.
-    """
-    try:
-        with tempfile.TemporaryDirectory(prefix=_PREFIX) as folder:
-            copy = Path(folder, "store")
-            _copy_sqlite(place, copy)
-            yield copy
-    except OSError as error:
-        raise system_error(f"{place} cannot be copied to read it", error) from error
-
-
-def _copy_sqlite(place: Path, copy: Path) -> None:
-    """Copy a SQLite file together with its WAL, at a moment when no process writes.
-
-    Raises:
-        BackendBusy: other processes kept writing.
-    """
-    for _ in range(_COPY_TRIES):
-        before = _states(place)
-        with _writers_excluded(place):
-            for end in ("", *_BESIDE_SQLITE):
-                target = Path(f"{copy}{end}")
-                target.unlink(missing_ok=True)
-                with contextlib.suppress(FileNotFoundError):
-                    shutil.copyfile(f"{place}{end}", target)
-        if _states(place) == before:
-            return
-    raise BackendBusy(str(place), "another process")
-
-
-@contextlib.contextmanager
-def _writers_excluded(place: Path) -> Iterator[None]:
-    """Hold the writers' lock during the block, if the lock file exists and can be opened for reading."""
-    descriptor = None
-    try:
-        with contextlib.suppress(OSError):
-            descriptor = os.open(f"{place}{LOCK_SUFFIX}", os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
-            fcntl.flock(descriptor, fcntl.LOCK_SH)
-        yield
-    finally:
-        if descriptor is not None:
-            os.close(descriptor)
-
-
-def _states(place: Path) -> list[tuple[int, int, int]]:
-    """Return a value that changes whenever the file or its WAL is written."""
-    states = []
-    for end in ("", "-wal"):
-        with contextlib.suppress(FileNotFoundError):
-            status = Path(f"{place}{end}").stat()
-            states.append((status.st_ino, status.st_size, status.st_mtime_ns))
-    return states

@@ -13,32 +13,16 @@ import fcntl
 import os
 import tempfile
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from backends import locate
 from backends.base import Row
 from backends.errors import BackendBusy, BackendMissing, BackendUnusable
 from backends.files import resolve_path
-from backends.found_rows import FoundRows
-from backends.leveldb_place import LOCK
-from backends.registry import REGISTRY, identity_of
-from backends.sqlite_lock import SUFFIX
-
-
-@dataclass
-class Way:
-    """A way of reading a store. `rows` can be read once only; `problems` is complete after that."""
-
-    name: str
-    """A short description of the way, for people."""
-    own: bool
-    """True if the backend's library reads the rows. The rows are then a state that the store once had."""
-    rows: Iterator[Row]
-    problems: list[str] = field(default_factory=list)
-    """The problems that were found, in sentences for people; empty if nothing seems damaged."""
-    count: int = 0
-    """The number of rows that were read and have one of the wanted prefixes."""
+from backends.leveldb.leveldb_place import LOCK
+from backends.locks import REGISTRY, identity_of
+from backends.salvaged_rows import FoundRows, Way
+from backends.sqlite.sqlite_locks import LOCK_SUFFIX
 
 
 class Salvage:
@@ -69,7 +53,7 @@ class Salvage:
         return way
 
     def _is_asked(self, row: Row) -> bool:
-        """Return True for a row that is to be collected. Damage can change the type of a key or a value."""
+        """Return True for a row to collect. Damage can change the type of a key or a value."""
         return all(isinstance(part, bytes) for part in row) and row[0].startswith(self._prefixes)
 
 
@@ -86,7 +70,7 @@ def salvaged(url: str, prefixes: Sequence[bytes]) -> Iterator[Salvage]:
     """
     scheme, path = location = locate(url)
     if scheme == "memory":
-        raise BackendUnusable("a store in main memory leaves nothing that could be read; name another store")
+        raise BackendUnusable("a store in main memory leaves nothing to read; name another store")
     place = resolve_path(path)
     if not place.exists():
         raise BackendMissing(f"there is no store at {place}")
@@ -99,11 +83,11 @@ def salvaged(url: str, prefixes: Sequence[bytes]) -> Iterator[Salvage]:
         contextlib.closing(FoundRows(Path(folder, "found"))) as found,
     ):
         if leveldb:
-            from backends.leveldb_salvage import leveldb_ways
+            from backends.leveldb.leveldb_salvage import leveldb_ways
 
             yield Salvage("leveldb", leveldb_ways(place, Path(folder)), found, prefixes)
         else:
-            from backends.sqlite_salvage import sqlite_ways
+            from backends.sqlite.sqlite_salvage import sqlite_ways
 
             yield Salvage("sqlite", sqlite_ways(place, location.memory, Path(folder)), found, prefixes)
 
@@ -114,7 +98,7 @@ def _unwritten(place: Path, *, leveldb: bool) -> Iterator[None]:
     data = place / "db" if leveldb else place
     if data.exists() and REGISTRY.is_open(identity_of(data.stat())):
         raise BackendBusy(str(place), f"pid {os.getpid()} (this process)")
-    lock = place / LOCK if leveldb else Path(f"{place}{SUFFIX}")
+    lock = place / LOCK if leveldb else Path(f"{place}{LOCK_SUFFIX}")
     try:
         descriptor = os.open(lock, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
     except OSError:

@@ -18,17 +18,19 @@ from pathlib import Path
 
 from backends.errors import BackendBusy, BackendMissing, BackendUnusable
 from backends.files import fsync_path, staging
-from backends.leveldb_place import DATA, LOCK, Claim, is_leveldb_store
-from backends.registry import REGISTRY, identity_of
-from backends.sqlite_errors import convert_error
-from backends.sqlite_place import address, register_store
-from backends.sqlite_tables import memory_numbers
-from backends.sqlite_tokens import tokens_files
+from backends.leveldb.leveldb_place import DATA, LOCK, Claim, is_leveldb_store
+from backends.locks import REGISTRY, identity_of
+from backends.sqlite.sqlite_connections import address, convert_error
+from backends.sqlite.sqlite_place import register_store
+from backends.sqlite.sqlite_tables import memory_numbers
 from engine.base.errors import ConflictError
 from engine.store.named_places import is_memory
 
 KEPT = "kept"
 """The name of the subfolder to which a deletion moves foreign files that it finds among LevelDB files."""
+
+TOKENS_SUFFIX = ".memroot-tokens"
+"""The name of the file with a service's tokens in a folder, and the end of its name beside a SQLite file."""
 
 _LEVELDB = re.compile(r"CURRENT|LOCK|LOG|LOG\.old|MANIFEST-[0-9]+|[0-9]+\.(log|ldb|sst|dbtmp)")
 _LEFT_OVER = re.compile(r"\.(.+)\.new-[0-9a-f]{16}")
@@ -183,3 +185,17 @@ def _exclusive(entry: Path) -> Iterator[None]:
             yield
     except sqlite3.Error as error:
         raise convert_error(str(entry), error) from error
+
+
+def tokens_file(place: Path) -> Path:
+    """Return the path of the file with a service's tokens for the folder or the SQLite file `place`.
+
+    The name begins with a dot, so the file can never be taken for a memory.
+    """
+    return place / TOKENS_SUFFIX if place.is_dir() else place.with_name(f".{place.name}{TOKENS_SUFFIX}")
+
+
+def tokens_files(place: Path) -> list[Path]:
+    """Return the paths of the file with the tokens, and of the journal that an interrupted write leaves."""
+    file = tokens_file(place)
+    return [file, file.with_name(file.name + "-journal")]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from backends.base import Backend, Batch
-from backends.leveldb import LevelDBBackend
+from backends.leveldb.leveldb_backend import LevelDBBackend
 
 WRITE_ACKED = """
 import os, sys
@@ -55,7 +55,7 @@ def filled(path: Path, count: int, *, tables: bool = False) -> None:
             batch.put(b"%06d" % n, b"%d" % n * 20)
             backend.write(batch)
         if tables:
-            backend._db.compact_range()
+            backend._reads.database.compact_range()
 
 
 def newest(path: Path, ending: str) -> Path:

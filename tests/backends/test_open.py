@@ -219,7 +219,7 @@ def test_backends_import_nothing_else_of_ours() -> None:
     code = """
 import sys, backends
 backends.open_backend("memory:").close()
-import backends.leveldb, backends.sqlite
+import backends.leveldb.leveldb_backend, backends.sqlite.sqlite_backend
 print(sorted({name.partition(".")[0] for name in sys.modules} & {"engine", "proofs"}))
 """
     assert run(code) == (0, "[]\n")

@@ -12,7 +12,7 @@ import pytest
 from backends import open_backend
 from backends.base import Backend
 from backends.errors import BackendBusy
-from backends.leveldb_place import recover, rewrite
+from backends.leveldb.leveldb_place import recover, rewrite
 from tests.backends.suite import batch_of
 from tests.backends.suite_purge import SECRET, found_in
 from tests.support.leveldb import LEVELDB
@@ -51,10 +51,10 @@ def test_a_scan_left_half_read_keeps_it_busy(scheme: str, tmp_path: Path) -> Non
 def impatient(scheme: str, folder: Path) -> Backend:
     """A backend that waits for a fifth of a second."""
     if scheme == "sqlite":
-        from backends.sqlite import SQLiteBackend
+        from backends.sqlite.sqlite_backend import SQLiteBackend
 
         return SQLiteBackend(folder / "store", busy_seconds=0.2)
-    from backends.leveldb import LevelDBBackend
+    from backends.leveldb.leveldb_backend import LevelDBBackend
 
     return LevelDBBackend(folder / "store", busy_seconds=0.2)
 

@@ -10,8 +10,8 @@ import pytest
 
 from backends import open_backend
 from backends.base import Batch
-from backends.leveldb_files import log_rows, table_rows
-from backends.sqlite_files import SQLiteFiles
+from backends.leveldb.leveldb_salvage import log_rows, table_rows
+from backends.sqlite.sqlite_salvage import SQLiteFiles
 from tests.support.leveldb import needs_leveldb
 
 ROWS = {b"key/%04d" % n: random.Random(n).randbytes(n * 7 % 900) for n in range(600)} | {

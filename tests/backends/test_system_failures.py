@@ -12,19 +12,20 @@ from typing import Any, NoReturn
 import pytest
 
 from backends.base import Backend, Batch
-from backends.environment import TROUBLES, system_error
 from backends.errors import (
+    TROUBLES,
     BackendBusy,
     BackendCorrupt,
     BackendEnvironment,
     BackendError,
     BackendInDoubt,
     BackendUnusable,
+    system_error,
 )
-from backends.leveldb import LevelDBBackend
-from backends.leveldb_errors import convert_error as leveldb_error
-from backends.sqlite import SQLiteBackend
-from backends.sqlite_errors import convert_error
+from backends.leveldb.leveldb_backend import LevelDBBackend
+from backends.leveldb.leveldb_opening import convert_error as leveldb_error
+from backends.sqlite.sqlite_backend import SQLiteBackend
+from backends.sqlite.sqlite_connections import convert_error
 from tests.support.leveldb import needs_leveldb
 
 NUMBERS = [errno.ENOSPC, errno.EIO, errno.EROFS, errno.EMFILE, errno.EACCES]
@@ -109,12 +110,12 @@ def test_leveldb_names_the_cause_when_it_reads(tmp_path: Path, how: str, number:
     """An errno in a read is told in words, and the handle can be used again."""
     with LevelDBBackend(tmp_path / "store") as backend:
         backend.write(one(b"a"))
-        real = backend._db
-        backend._db = FailingDB(real, number, "get", "iterator")
+        real = backend._reads.database
+        backend._reads.database = FailingDB(real, number, "get", "iterator")
         with pytest.raises(BackendEnvironment, match=TROUBLES[number].what) as caught:
             backend.get(b"a") if how == "get" else list(backend.scan())
         told(caught.value)
-        backend._db = real
+        backend._reads.database = real
         assert backend.get(b"a") == b"1"
 
 
@@ -138,14 +139,14 @@ def test_leveldb_names_the_cause_of_a_doubt(
 ) -> None:
     """A write that fails after it was sent is in doubt, and says why and what to do."""
     with LevelDBBackend(tmp_path / "store") as backend:
-        real = backend._db
-        backend._db = FailingDB(real, number)
+        real = backend._reads.database
+        backend._reads.database = FailingDB(real, number)
         monkeypatch.setattr(FailingDB, "write_batch", lambda *_, **__: FailingWrite(number), raising=False)
         with pytest.raises(BackendInDoubt, match=TROUBLES[number].what) as caught:
             backend.write(one(b"a"))
         told(caught.value)
         assert TROUBLES[number].remedy in caught.value.hint
-        backend._db = real
+        backend._reads.database = real
 
 
 @needs_leveldb
@@ -244,8 +245,8 @@ def test_sqlite_asks_the_system_why_it_cannot_open(
     def exhausted(*_: object) -> NoReturn:
         raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
 
-    monkeypatch.setattr("backends.sqlite_errors.os.open", exhausted)
-    monkeypatch.setattr("backends.sqlite_place._header", lambda path: path.read_bytes()[:100])
+    monkeypatch.setattr("backends.sqlite.sqlite_connections.os.open", exhausted)
+    monkeypatch.setattr("backends.sqlite.sqlite_place._header", lambda path: path.read_bytes()[:100])
     with pytest.raises(BackendError) as caught:
         SQLiteBackend(tmp_path / "store")
     assert "too many open files" in told(caught.value)

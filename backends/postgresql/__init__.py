@@ -1,0 +1,1 @@
+"""The backend on PostgreSQL: a database holds many memories, for several servers."""

@@ -1,0 +1,277 @@
+"""The memories of one PostgreSQL database: opening, listing, renaming and deleting them.
+
+The functions have the names and results of those for a SQLite file (`sqlite_memories`). `path` is the text
+after `postgresql:` in a URL.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import secrets
+import time
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import psycopg
+
+from backends.databases import memory_name
+from backends.errors import BackendBusy, BackendEnvironment, BackendMissing, BackendUnusable
+from backends.postgresql import postgresql_sql as sql
+from backends.postgresql.postgresql_connections import (
+    TRIES_MAX,
+    Address,
+    Connection,
+    Pool,
+    join,
+    leave,
+    parse,
+    pause,
+)
+from backends.postgresql.postgresql_errors import is_again, is_collision, is_lost, is_missing
+
+
+class OpenedMemory(NamedTuple):
+    """The facts about a memory that a new handle starts with."""
+
+    number: int
+    """The number of the memory in the tables."""
+    fence: int
+    """The fence of the memory."""
+    synchronous: str
+    """The `synchronous_commit` of durable writes."""
+    read_only: bool
+    """True if the server is a standby, or is set to read-only."""
+
+
+def open_memory(pool: Pool, address: Address, *, create: bool) -> OpenedMemory:
+    """Find a memory, or create it.
+
+    Raises:
+        BackendMissing: there is no such memory, and `create` is false.
+        BackendUnusable: the memory has another layout, or the server does not write to the disk durably.
+        BackendBusy: another process keeps making or deleting the memory.
+    """
+    try:
+        return _opened(pool, address, create=create)
+    except BackendEnvironment as error:
+        if not (isinstance(error.__cause__, psycopg.Error) and is_lost(error.__cause__)):
+            raise
+        # A pooled connection may have been lost while it was idle. To find or make can be repeated.
+        pool.drop_idle()
+        return _opened(pool, address, create=create)
+
+
+def _opened(pool: Pool, address: Address, *, create: bool) -> OpenedMemory:
+    where = address.shown
+    with pool.connected(where) as connection:
+        level, fsync, read_only = map(str, connection.execute(sql.SETTINGS).fetchone() or ("on", "on", "off"))
+        if fsync == "off":
+            raise BackendUnusable(
+                f"{where} runs with fsync = off, so a power failure could damage memories; set fsync = on"
+            )
+        number, layout, fence = _found(connection, address, create=create)
+    if layout != sql.LAYOUT:
+        raise BackendUnusable(f"{where} has layout {layout}, and this version of memroot reads {sql.LAYOUT}")
+    return OpenedMemory(number, fence, "on" if level in ("off", "local") else level, read_only == "on")
+
+
+def _found(connection: Connection, address: Address, *, create: bool) -> tuple[int, int, int]:
+    """Find or create the memory; return its number, layout and fence."""
+    found = _find(connection, address, create=create)
+    for _ in range(TRIES_MAX):
+        if found is not None:
+            return found
+        if not create:
+            raise BackendMissing(f"there is no store at {address.shown}")
+        _make(connection, address.memory)
+        found = _find(connection, address, create=create)
+    raise BackendBusy(address.shown, "a process that makes or deletes this memory")
+
+
+def _find(connection: Connection, address: Address, *, create: bool) -> tuple[int, int, int] | None:
+    for _ in range(2):
+        try:
+            found: Any = connection.execute(sql.FIND, [address.memory]).fetchone()
+        except psycopg.Error as error:
+            if not is_missing(error):
+                raise
+            if not create:
+                return None
+            _make_tables(connection, address.shown)
+        else:
+            return None if found is None else (found[0], found[1], found[2])
+    return None
+
+
+def _make_tables(connection: Connection, where: str) -> None:
+    """Create the tables. Other processes may do the same at the same time."""
+    for attempt in range(TRIES_MAX):
+        try:
+            connection.execute(sql.BEGIN)
+            for statement in sql.TABLES:
+                connection.execute(statement)
+            connection.execute(sql.COMMIT)
+        except psycopg.Error as error:
+            if connection.closed:
+                raise
+            connection.execute(sql.ROLLBACK)
+            if not is_collision(error):
+                raise
+            time.sleep(pause(attempt))
+        else:
+            return
+    raise BackendBusy(where, "processes that create the tables")
+
+
+def _make(connection: Connection, memory: str) -> None:
+    """Create the memory, unless another process has just created it."""
+    number = secrets.randbits(63)
+    try:
+        with connection.pipeline():
+            connection.execute(sql.BEGIN)
+            connection.execute(sql.MAKE, [number, memory, sql.LAYOUT])
+            connection.execute(sql.MAKE_LOCK, [number])
+            connection.execute(sql.COMMIT)
+    except psycopg.Error as error:
+        if connection.closed:
+            raise
+        connection.execute(sql.ROLLBACK)
+        if not (is_again(error) or error.sqlstate == "23505"):
+            raise
+
+
+@contextlib.contextmanager
+def connected_to(path: str) -> Iterator[None]:
+    """Keep the connections to a database during the block. Otherwise each call of this module makes one."""
+    address = parse(path, None)
+    join(address)
+    try:
+        yield
+    finally:
+        leave(address)
+
+
+@contextlib.contextmanager
+def _connected(path: str) -> Iterator[tuple[str, Connection]]:
+    address = parse(path, None)
+    pool = join(address)
+    try:
+        with pool.connected(address.shown) as connection:
+            yield address.shown, connection
+    finally:
+        leave(address)
+
+
+def memories_in(path: str) -> list[str]:
+    """Return the names of the memories in a database, sorted; empty if it has no tables of memroot."""
+    with _connected(path) as (_, connection):
+        try:
+            found: Any = connection.execute(sql.LIST).fetchall()
+        except psycopg.Error as error:
+            if is_missing(error):
+                return []
+            raise
+        return sorted(name for (name,) in found if name)
+
+
+def _number(connection: Connection, where: str, name: str) -> int:
+    memory_name(name)
+    found: Any = connection.execute(sql.FIND, [name]).fetchone()
+    if found is None:
+        raise BackendMissing(f"there is no memory {name!r} in {where}")
+    number: int = found[0]
+    return number
+
+
+def memory_bytes(path: str, name: str) -> int:
+    """Return the number of bytes of all keys and values of a memory.
+
+    Raises:
+        BackendMissing: there is no memory of this name.
+    """
+    with _connected(path) as (where, connection):
+        number = _number(connection, where, name)
+        with connection.pipeline():
+            connection.execute(sql.BEGIN_READING)
+            connection.execute(sql.CHOOSE_MEMORY, [str(number)])
+            counted = connection.execute(sql.BYTES, [number])
+        found: Any = counted.fetchone()
+        return int(found[0])
+
+
+def rename_memory(path: str, old: str, new: str) -> None:
+    """Rename a memory. Handles that have it open go on with the same memory.
+
+    Raises:
+        BackendMissing: there is no memory named `old`.
+        BackendUnusable: there is already a memory named `new`, or a name is invalid.
+    """
+    memory_name(new)
+    with _connected(path) as (where, connection):
+        _number(connection, where, old)
+        try:
+            connection.execute(sql.RENAME, [new, old])
+        except psycopg.errors.UniqueViolation:
+            raise BackendUnusable(f"there is already a memory {new!r} in {where}") from None
+
+
+def delete_memory(path: str, name: str) -> bool:
+    """Delete a memory. Handles that have it open raise BackendMissing from then on.
+
+    Returns:
+        False: the files of the server keep the deleted rows until the server has vacuumed the table, and its
+            write-ahead log, replicas and backups keep them longer.
+
+    Raises:
+        BackendMissing: there is no memory of this name.
+    """
+    with _connected(path) as (where, connection):
+        number = _number(connection, where, name)
+        with connection.transaction():
+            connection.execute(sql.CHOOSE_MEMORY, [str(number)])
+            connection.execute(sql.DROP_MEMORY, [number])
+            connection.execute(sql.DROP_LOCK, [number])
+            connection.execute(sql.DROP_ROWS, [number])
+    return False
+
+
+def in_use(path: str, name: str) -> bool:
+    """Return False: handles are not registered in the database, and deleting does not harm them."""
+    return False
+
+
+def rewrite_rows(connection: Connection, where: str, busy_seconds: float) -> bool:
+    """Rewrite the table of all rows without deleted bytes. Return False if the role does not own the table.
+
+    Raises:
+        BackendBusy: a snapshot or scan stayed open for `busy_seconds`.
+    """
+    owned: Any = connection.execute(sql.PURGE["owned"]).fetchone()
+    if not owned[0]:
+        return False
+    mark: Any = connection.execute(sql.PURGE["mark"]).fetchone()
+    until = time.monotonic() + busy_seconds
+    attempt = 0
+    while _has_older(connection, mark[0]):
+        if time.monotonic() > until:
+            raise BackendBusy(where, "an open snapshot or scan")
+        time.sleep(pause(attempt))
+        attempt += 1
+    connection.execute(sql.PURGE["timeout"], [lock_timeout(busy_seconds)])
+    try:
+        connection.execute(sql.PURGE["rewrite"])
+    finally:
+        if not connection.closed:
+            connection.execute(sql.PURGE["timeout"], ["0"])
+    return True
+
+
+def _has_older(connection: Connection, mark: str) -> bool:
+    """Return True if a transaction is open that may still see rows deleted before `mark`."""
+    found: Any = connection.execute(sql.PURGE["older"], [mark]).fetchone()
+    return bool(found[0])
+
+
+def lock_timeout(seconds: float) -> str:
+    """Return the value of PostgreSQL's `lock_timeout` for a time in seconds."""
+    return f"{int(seconds * 1000)}ms"
