@@ -13,9 +13,8 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final, NoReturn
 
+from engine.base.characters import INVISIBLE, is_needed, lazy
 from engine.base.errors import InvalidInputError
-from engine.base.invisible import INVISIBLE, is_needed
-from engine.base.patterns import lazy
 
 DEPTH_MAX: Final = 64
 """The maximum nesting depth of arrays and objects."""
@@ -38,13 +37,15 @@ _ESCAPED: Final = lazy(f"[<>\x7f-\x9f\u2028\u2029\ud800-\udfff\ufffc-\uffff{INVI
 invisible characters, which a language model would still read."""
 
 
-def dumped(value: object, *, indent: int | None = None) -> str:
+def dumped(
+    value: object, *, indent: int | None = None, spaces: bool = False, ascii_only: bool = False
+) -> str:
     r"""Return `value` as JSON, with `<`, `>`, DEL, C1 controls and invisible characters escaped as `\uXXXX`.
 
-    If `indent` is None, the result is one line of text.
+    If `indent` is None, the result is one line. It has spaces after `,` and `:` only with `spaces`.
     """
-    separators = (",", ":") if indent is None else None
-    return escaped(json.dumps(value, ensure_ascii=False, separators=separators, indent=indent))
+    separators = (",", ":") if indent is None and not spaces else None
+    return escaped(json.dumps(value, ensure_ascii=ascii_only, separators=separators, indent=indent))
 
 
 def escaped(text: str) -> str:

@@ -1,13 +1,12 @@
-"""The values that callers receive: atoms, edges, receipts and checkpoints."""
+"""The values that callers give and receive: atoms, edges, receipts, checkpoints, directions."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from enum import Enum, StrEnum
+from typing import Final
 
-from engine.base.checkpoint import Checkpoint
-from engine.base.direction import Direction
-from proofs.events import EventKind
-from proofs.further import Scalar
+from proofs.events import EventKind, Scalar
 from proofs.leaves import EdgeType, State
 
 __all__ = [
@@ -145,3 +144,31 @@ class HistoryItem:
     subject: str
     event_id: str
     detail: dict[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class Checkpoint:
+    """The overall root of a store with `size` events, and the roots from which that root is computed."""
+
+    size: int
+    root: str
+    log_root: str
+    namespaces: dict[str, str]
+
+
+class Direction(StrEnum):
+    """The direction in which edges are followed."""
+
+    OUT = "out"
+    IN = "in"
+    BOTH = "both"
+
+
+class Unchanged(Enum):
+    """The type of the constant `UNCHANGED`: an enumeration that has no other member."""
+
+    UNCHANGED = "unchanged"
+
+
+UNCHANGED: Final = Unchanged.UNCHANGED
+"""A field of `Revise` that has this value is not changed in the atom."""

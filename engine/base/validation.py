@@ -11,18 +11,16 @@ import struct
 import unicodedata
 import uuid
 from collections.abc import Iterable, Mapping
-from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from functools import lru_cache
 from typing import TypeVar
 
 from engine.base import limits
+from engine.base.characters import checked_text, lazy, may_stand_in_tag
 from engine.base.errors import InvalidInputError, LimitError
-from engine.base.patterns import lazy
-from engine.base.unicode14 import is_assigned
 from proofs.codec import pack
-from proofs.further import Scalar, is_scalar
-from proofs.sets import tag_identity
+from proofs.events import Scalar, is_scalar
+from proofs.leaves import tag_identity
 
 Choice = TypeVar("Choice", bound=StrEnum)
 
@@ -32,50 +30,11 @@ and tags that earlier atoms had, too."""
 
 PROVENANCES = ("internal", "external", "quarantine")
 
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _LABEL = re.compile(r"[a-z0-9._-]{1,32}")
 _META_KEY = lazy(r"[A-Za-z0-9._-]{1,64}")
 _HEX_ID = lazy(r"[0-9a-fA-F]{32}")
-_FORBIDDEN = lazy("[\x00\ufffe\uffff]")
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ufffe\uffff]")
-_COMBINING_CANDIDATES = lazy(rf"[^\x00-\u02ff]{{{limits.COMBINING_RUN_MAX + 1}}}")
 _PLAIN_TAG = re.compile(r"[0-9A-Za-z]+(?:[-_./][0-9A-Za-z]+)*")
-_TAG_CATEGORIES_REFUSED = frozenset({"Cc", "Cf", "Cs", "Co", "Cn"})
-
-
-def text_bytes(value: object, what: str, most: int) -> str:
-    """Return `value` if it is text of at most `most` UTF-8 bytes without forbidden characters.
-
-    Raises:
-        LimitError: `value` is longer than `most` bytes, or has over 30 combining marks in a row.
-        InvalidInputError: `value` is not text, or contains a lone surrogate, NUL, U+FFFE or U+FFFF.
-    """
-    if not isinstance(value, str):
-        raise InvalidInputError(f"{what} must be text, not {type(value).__name__}")
-    try:
-        size = len(value) if value.isascii() else len(value.encode())
-    except UnicodeEncodeError as error:
-        raise InvalidInputError(
-            f"{what} has a lone surrogate at character {error.start}, which is not valid Unicode"
-        ) from None
-    if size > most:
-        raise LimitError(f"{what} has {size} bytes; at most {most} are allowed")
-    if match := _FORBIDDEN.search(value):
-        raise InvalidInputError(f"{what} has U+{ord(match[0]):04X} at character {match.start()}")
-    if not value.isascii():
-        _check_combining(value, what)
-    return value
-
-
-def _check_combining(value: str, what: str) -> None:
-    # All combining marks are above U+02FF, so a text without a long run of such characters needs no scan.
-    if not _COMBINING_CANDIDATES.search(value):
-        return
-    run = 0
-    for character in value:
-        run = run + 1 if unicodedata.category(character)[0] == "M" else 0
-        if run > limits.COMBINING_RUN_MAX:
-            raise LimitError(f"{what} has over {limits.COMBINING_RUN_MAX} combining marks in a row")
 
 
 def quoted(value: object) -> str:
@@ -86,35 +45,15 @@ def quoted(value: object) -> str:
         return f"a value of type {type(value).__name__} with a number of over 4,300 digits"
 
 
-def content(value: object) -> str:
-    """Return `value` if it can be the text of an atom: not blank, at most 1 MiB.
-
-    Raises:
-        InvalidInputError: see `text_bytes`, or `value` is blank.
-    """
-    if (
-        type(value) is str
-        and value.isascii()
-        and 0 < len(value) <= limits.CONTENT_BYTES_MAX
-        and "\x00" not in value
-        and not value.isspace()
-    ):
-        return value
-    text = text_bytes(value, "content", limits.CONTENT_BYTES_MAX)
-    if not text.strip():
-        raise InvalidInputError("content is blank; give some text")
-    return text
-
-
 def line(value: object, what: str, most: int) -> str:
     """Return `value` if it is one line of text without control characters. It may be empty.
 
     Raises:
-        InvalidInputError: see `text_bytes`, or `value` has a control character or line break.
+        InvalidInputError: see `checked_text`, or `value` has a control character or line break.
     """
     if type(value) is str and len(value) <= most and value.isascii() and value.isprintable():
         return value
-    text = text_bytes(value, what, most)
+    text = checked_text(value, what, most)
     if match := _CONTROL.search(text):
         raise InvalidInputError(f"{what} has the control character U+{ord(match[0]):04X}")
     return text
@@ -192,11 +131,9 @@ def tag(value: object) -> str:
     """
     if isinstance(value, str) and len(value) <= limits.TAG_BYTES_MAX and _PLAIN_TAG.fullmatch(value):
         return value
-    text = text_bytes(value, "tag", 4 * limits.TAG_BYTES_MAX)
+    text = checked_text(value, "tag", 4 * limits.TAG_BYTES_MAX)
     for character in text:
-        if not character.isspace() and (
-            unicodedata.category(character) in _TAG_CATEGORIES_REFUSED or not is_assigned(ord(character))
-        ):
+        if not may_stand_in_tag(character):
             raise InvalidInputError(
                 f"tag has the character U+{ord(character):04X}, which is invisible, private-use or unassigned"
             )
@@ -323,7 +260,7 @@ def _meta_keys(values: Mapping[object, object]) -> None:
 
 def _scalar(key: str, value: object) -> Scalar:
     if isinstance(value, str):
-        return str(text_bytes(value, f"meta {key}", limits.META_TEXT_BYTES_MAX))
+        return str(checked_text(value, f"meta {key}", limits.META_TEXT_BYTES_MAX))
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     if not isinstance(value, (bool, int, float)) or not is_scalar(value):
@@ -332,20 +269,6 @@ def _scalar(key: str, value: object) -> Scalar:
             f"not {quoted(value)}"
         )
     return value
-
-
-def created(value: object) -> int | None:
-    """Return the time when a text was written, in µs since 1970 UTC; None if `value` is None.
-
-    `value` is a number of µs since 1970 UTC or a datetime with a time zone.
-
-    Raises:
-        InvalidInputError: `value` is neither a number nor such a datetime, or the time is before the year 1.
-        LimitError: the time is after the year 9999.
-    """
-    if isinstance(value, datetime):
-        value = microseconds(value)
-    return None if value is None else integer(value, "created", limits.CREATED_MAX, limits.CREATED_MIN)
 
 
 def integer(value: object, what: str, most: int = limits.INTEGER_MAX, least: int = 0) -> int:
@@ -378,27 +301,6 @@ def positive(value: object, what: str, most: int) -> int:
     if not number:
         raise InvalidInputError(f"{what} must be between 1 and {most}")
     return number
-
-
-def microseconds(value: object, what: str = "time") -> int:
-    """Return the time `value` in µs since 1970 UTC (negative before 1970).
-
-    `value` is a number of µs since 1970 UTC, or a datetime.
-
-    Raises:
-        InvalidInputError: `value` is neither a number nor a datetime, is below the range of an atom's
-            `created`, or is a datetime without a time zone.
-        LimitError: `value` is over 2^63 − 1.
-    """
-    if isinstance(value, datetime):
-        if value.tzinfo is None:
-            raise InvalidInputError(f"{what} {value.isoformat()} has no time zone; add one, such as +00:00")
-        value = (value - _EPOCH) // timedelta(microseconds=1)
-    if type(value) is not int:
-        raise InvalidInputError(
-            f"{what} must be a datetime with a time zone or a number of µs, not {quoted(value)}"
-        )
-    return integer(value, what, least=limits.CREATED_MIN)
 
 
 def provenance(value: object) -> str:

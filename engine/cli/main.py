@@ -12,12 +12,11 @@ from typing import Final
 
 import click
 
-from engine.base.error_translation import system_failure
-from engine.base.errors import EngineError, SystemFailureError
-from engine.cli.completion import VARIABLE as COMPLETION
-from engine.cli.output import Failure
-from engine.cli.session import Session
-from engine.cli.tree import build
+from engine.base.errors import EngineError, SystemFailureError, system_failure
+from engine.cli.cli_output import Failure
+from engine.cli.cli_session import Session
+from engine.cli.command_tree import COMPLETION_VARIABLE as COMPLETION
+from engine.cli.command_tree import build
 
 INTERRUPTED = 130
 COLLECT_AFTER: Final = 20_000

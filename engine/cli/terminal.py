@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, Task, TextColumn
 from rich.text import Text
 
-from engine.cli.shapes import Fields, Shown, Table, shown
+from engine.cli.cli_output import Fields, Shown, Table, shown
 
 SECONDS_BETWEEN_UPDATES = 0.05
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from engine.engine import Engine
-from engine.frameworks.missing import missing
-from engine.frameworks.questions import Answered, answered
-from engine.frameworks.threads import in_thread
+from engine.frameworks.framework_atoms import Answered, answered
+from engine.frameworks.framework_calls import in_thread, missing
 from engine.query.filters import NO_FILTERS, Filters
 
 try:

@@ -8,10 +8,9 @@ from typing import Any
 
 from engine.base.errors import InvalidInputError
 from engine.engine import Engine
-from engine.frameworks.conditions import condition
-from engine.frameworks.items import Items, Namespace, StoredItem
-from engine.frameworks.missing import missing
-from engine.frameworks.threads import in_thread
+from engine.frameworks.framework_calls import in_thread, missing
+from engine.frameworks.stored_items import Items, Namespace, StoredItem
+from engine.frameworks.value_conditions import condition
 
 try:
     from langgraph.store.base import (

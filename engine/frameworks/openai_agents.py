@@ -18,11 +18,9 @@ from engine.base.validation import provenance as checked_provenance
 from engine.commands.atoms import Add, Tombstone
 from engine.commands.base import Transaction
 from engine.engine import Engine
-from engine.frameworks.reading import Held, records_passing, snapshot, values_of
-from engine.frameworks.screening import packed
-from engine.frameworks.sources import source_of
-from engine.frameworks.threads import in_thread
-from engine.frameworks.values import Path, unpack
+from engine.frameworks.framework_atoms import Held, records_passing, snapshot, source_of, values_of
+from engine.frameworks.framework_calls import in_thread
+from engine.frameworks.framework_values import Path, packed, unpack
 from engine.ledger.records import AtomRecord
 from engine.query.filters import Filters
 

@@ -16,8 +16,6 @@ import os
 from types import ModuleType
 from typing import Final
 
-from engine.base.errors import EngineError
-
 VARIABLE: Final = "MEMROOT_KERNELS"
 MODES: Final = ("auto", "python", "native")
 
@@ -29,7 +27,7 @@ def load(mode: str) -> ModuleType | None:
         EngineError: `mode` is unknown, or it is `native` and the extension is not installed.
     """
     if mode not in MODES:
-        raise EngineError(f"{VARIABLE} is {mode!r}", hint=f"set it to one of: {', '.join(MODES)}")
+        raise _error(f"{VARIABLE} is {mode!r}", hint=f"set it to one of: {', '.join(MODES)}")
     if mode == "python":
         return None
     try:
@@ -37,11 +35,18 @@ def load(mode: str) -> ModuleType | None:
     except ImportError as error:
         if mode == "auto":
             return None
-        raise EngineError(
+        raise _error(
             f"{VARIABLE} is 'native', but the compiled kernels cannot be loaded: {error}",
             hint="install a wheel of this platform, or install from source with Rust",
         ) from error
     return _native
+
+
+def _error(message: str, hint: str) -> Exception:
+    # Imported here: this package stands below all others, so it loads none of them unless it fails.
+    from engine.base.errors import EngineError
+
+    return EngineError(message, hint=hint)
 
 
 NATIVE: Final = load(os.environ.get(VARIABLE) or "auto")

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from engine.base import validation
 from engine.base.errors import InvalidInputError
 from engine.query.filters import Filters
-from proofs.sets import tag_identity
+from proofs.leaves import tag_identity
 from tests.support.engines import engine_on, refuses
 
 

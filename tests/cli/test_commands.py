@@ -11,13 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from engine.cli.tree import COMMANDS
+from engine.cli.command_tree import COMMANDS
 from engine.commands.conflicts import CONFLICTS_WITH
 from engine.engine import Engine
 from engine.exchange.backup import export_store
 from engine.query.filters import Filters
 from engine.text.language.question import analyze_question
-from proofs.words import words_of
+from proofs.claim_words import words_of
 from tests.support.command_line import Cli
 from tests.support.leveldb import needs_leveldb
 

@@ -14,8 +14,7 @@ import pytest
 
 from engine.cli.main import main
 from engine.engine import Engine
-from engine.query.explore.answers import Answer
-from engine.query.explore.form import Form, as_json
+from engine.query.explore.explore_answers import Answer, Form, as_json
 from engine.query.prompt_text import tokens_of
 from tests.cli.test_output import dangerous
 from tests.cli.test_processes import environment

@@ -10,7 +10,7 @@ import pytest
 
 from backends import open_backend
 from backends.base import Batch
-from engine.cli.tree import COMMANDS
+from engine.cli.command_tree import COMMANDS
 from engine.engine import Engine
 from engine.ledger.layout import ATOM
 from tests.cli.test_commands import Pair, arguments

@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from engine.cli.helping import EXIT_CODES
-from engine.cli.tree import COMMANDS
+from engine.cli.command_tree import COMMANDS
+from engine.cli.help_command import EXIT_CODES
 from tests.support.command_line import Cli
 from tests.support.command_reference import DOCUMENT, rendered, sections_of
 

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.cli.shapes import dumped, shown
+from engine.base.json_text import dumped
+from engine.cli.cli_output import shown
 from engine.files.ingest.field_values import content_problem
 from tests.shared import needs
 from tests.support.command_line import Cli
@@ -58,7 +59,7 @@ def test_nothing_dangerous_is_shown(text: str) -> None:
 @given(ANY_TEXT)
 def test_json_is_harmless_and_exact(text: str) -> None:
     """JSON output decodes to the exact text and has no dangerous characters."""
-    spelled = dumped({"text": text})
+    spelled = dumped({"text": text}, spaces=True)
     assert json.loads(spelled) == {"text": text}
     assert dangerous(spelled) == []
     assert "\n" not in spelled
@@ -67,7 +68,7 @@ def test_json_is_harmless_and_exact(text: str) -> None:
 @given(ANY_TEXT)
 def test_json_for_an_ascii_stream_is_ascii(text: str) -> None:
     """If stdout is not Unicode, the JSON is ASCII with the same content."""
-    spelled = dumped(text, ascii_only=True)
+    spelled = dumped(text, spaces=True, ascii_only=True)
     assert spelled.isascii()
     assert json.loads(spelled) == text
 

@@ -99,7 +99,7 @@ def test_a_module_that_cannot_be_loaded_is_exit_10(
 ) -> None:
     """A part of the installation that is missing is named, with advice."""
     monkeypatch.setitem(sys.modules, "engine.query.history.why", None)
-    monkeypatch.delitem(sys.modules, "engine.cli.journal", raising=False)
+    monkeypatch.delitem(sys.modules, "engine.cli.history_commands", raising=False)
     result = cli("why", pair[0], "--json")
     failed(result, 10, "system")
     assert "install memroot again" in result.err

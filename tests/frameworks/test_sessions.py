@@ -11,9 +11,9 @@ import pytest
 from engine import Engine
 from engine.base.errors import ClosedError, InvalidInputError
 from engine.frameworks import openai_agents
+from engine.frameworks.framework_atoms import snapshot
+from engine.frameworks.framework_calls import in_thread
 from engine.frameworks.openai_agents import MemrootSession, _item
-from engine.frameworks.reading import snapshot
-from engine.frameworks.threads import in_thread
 
 USER = {"role": "user", "content": "When is the kettle descaled?"}
 MODEL = {

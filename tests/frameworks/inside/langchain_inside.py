@@ -11,7 +11,8 @@ from langchain_core.retrievers import BaseRetriever
 from langchain_tests.integration_tests import RetrieversIntegrationTests
 
 from engine import Engine, Filters, InvalidInputError
-from engine.frameworks import langchain, questions
+from engine.frameworks import framework_atoms
+from engine.frameworks import langchain
 from engine.frameworks.langchain import MemrootRetriever
 
 TEXTS = [
@@ -98,7 +99,7 @@ async def test_ainvoke_takes_the_number_of_documents_and_runs_in_another_thread(
 ) -> None:
     """`ainvoke(query, k=2)` returns two documents, and the event loop does not wait for the memory."""
     threads = []
-    answered = questions.answered
+    answered = framework_atoms.answered
 
     def seen(*arguments: Any) -> Any:
         threads.append(threading.current_thread())

@@ -1,0 +1,329 @@
+"""The tree of commands (names, first lines of the help, modules), and the completion of a shell.
+
+The module of a command is imported only when the command is used, because its imports take time (measured:
+the engine 0.12 s, ingestion 0.08 s more, Rich 0.04 s). `engine --help` and a misspelt command must not need
+that time. Therefore the first lines of the help are listed here, and this module imports no part of the
+engine, directly or indirectly. This is the only reason why some modules that it imports have imports inside
+functions.
+"""
+
+from __future__ import annotations
+
+import os
+from importlib import import_module
+from pathlib import Path
+
+import click
+
+from engine.base import __version__
+from engine.base.errors import InvalidInputError
+from engine.cli.cli_session import Session
+from engine.cli.command_declaration import GLOBAL_OPTIONS, CommandWithHelp, examples, hyphenated
+
+GROUPS: dict[str, dict[str, tuple[str, str]]] = {
+    "Write": {
+        "init": ("store_commands", "Create an empty store if it does not exist."),
+        "ingest": ("import_commands", "Read files or folders into the store."),
+        "watch": ("watch_command", "Ingest a folder now, and again whenever files in it change."),
+        "import": ("import_commands", "Import an export of another memory system."),
+        "add": ("atom_commands", "Add one atom."),
+        "relate": ("edge_commands", "Add a relation between two entities."),
+        "link": ("edge_commands", "Add an edge between two atoms."),
+        "revise": ("atom_commands", "Change an atom's text or fields; its history is kept."),
+        "tag": ("atom_commands", "Add tags to an atom."),
+        "untag": ("atom_commands", "Remove tags from an atom."),
+        "unlink": ("edge_commands", "Hide an edge without deleting it."),
+        "unrelate": ("edge_commands", "Hide a relation between two entities without deleting it."),
+        "tombstone": ("atom_commands", "Hide atoms from every query without deleting them."),
+        "revive": ("atom_commands", "Bring tombstoned atoms back."),
+        "supersede": (
+            "duplicate_commands",
+            "Mark an atom as replaced by another atom; the old atom is kept.",
+        ),
+        "merge": ("duplicate_commands", "Merge an atom into its near-duplicate."),
+        "unmerge": ("duplicate_commands", "Undo a merge."),
+        "settle": ("duplicate_commands", "Settle a conflict between a file and a change by hand."),
+        "revert": ("history_commands", "Undo events by appending events that do the opposite."),
+    },
+    "Query": {
+        "recall": ("recall_commands", "Find the atoms that answer a question best."),
+        "context": ("recall_commands", "Find the text that answers a question, ready for a prompt."),
+        "bright": ("recall_commands", "Show the atoms that match a question, and their connections."),
+        "find": ("edge_commands", "List atoms by their fields, or by following edges."),
+        "get": ("atom_commands", "Show an atom (even if it is hidden or erased) or a page."),
+        "edges": ("edge_commands", "List the edges of an atom, or of all pieces of a page."),
+        "tags": ("edge_commands", "List the tags, each with its number of atoms."),
+        "duplicates": ("duplicate_commands", "List groups of near-duplicate atoms."),
+        "conflicts": ("duplicate_commands", "List texts of files that conflict with changes by hand."),
+        "history": ("history_commands", "List all events of an atom, oldest first."),
+        "diff": ("history_commands", "Show what changed between two moments."),
+        "why": ("history_commands", "Show where an atom comes from and who changed it."),
+        "log": ("history_commands", "List the events of the journal, oldest first."),
+        "status": ("store_commands", "Show what is in the store."),
+    },
+    "Explore": {
+        "explore": ("explore_commands", "Answer a question step by step, within a token budget."),
+        "explore_recall": (
+            "explore_commands",
+            "Answer a question with hints; five hints cost about 100 tokens.",
+        ),
+        "explore_peek": ("explore_commands", "Show about 200 characters of an atom."),
+        "explore_expand": ("explore_commands", "Show a whole atom."),
+        "explore_neighbors": ("explore_commands", "Show the connections of an atom, an entity or a tag."),
+    },
+    "Serve": {
+        "mcp": ("mcp_command", "Serve the memory to agents over MCP, or install the server in a client."),
+        "ui": ("service_commands", "Look into a memory with a browser, which checks what it shows."),
+        "serve": ("service_commands", "Serve memories to programs and agents over HTTP."),
+        "token": ("service_commands", "Make, list and revoke the tokens of `engine serve`."),
+    },
+    "Maintain": {
+        "dream": ("dream_command", "Tag untagged atoms, learn names, and add relations between atoms."),
+        "mirror": (
+            "mirror_command",
+            "Write the memory to Markdown files, and apply the edits made in these files.",
+        ),
+        "memory": ("store_commands", "List, create, rename or delete named memories."),
+        "secrets": ("erase_commands", "Search the store for passwords, keys and other secrets."),
+        "erase": ("erase_commands", "Permanently destroy the content and the edges of an atom."),
+        "scrub": ("upkeep_commands", "Read the whole store slowly, and check it for damage."),
+        "rebuild": ("upkeep_commands", "Rebuild all derived data of the store from the journal."),
+        "doctor": ("upkeep_commands", "Show versions and settings, for a bug report."),
+    },
+    "Move": {
+        "copy": ("upkeep_commands", "Copy a store to another place or backend, with the same root."),
+        "rescue": ("export_commands", "Make a new store from the journal that is left in a damaged store."),
+        "export": ("export_commands", "Export the memory for another store or another program."),
+        "backup": ("export_commands", "Write the journal to a file, replacing an earlier backup."),
+        "verify-backup": ("export_commands", "Check a backup without a store."),
+    },
+    "Verify": {
+        "root": ("history_commands", "Print the overall root: 64 hex digits."),
+        "checkpoint": ("checkpoint_commands", "Print a checkpoint to keep outside the store."),
+        "verify-checkpoint": ("checkpoint_commands", "Check a saved checkpoint and its signatures."),
+        "key": ("checkpoint_commands", "Create or show a key that signs checkpoints."),
+        "prove": ("proof_commands", "Create a proof that anyone can check without the store."),
+        "terms": ("proof_commands", "Show the index terms of a text, for claims about terms."),
+        "proof": ("proof_commands", "Write a page that checks proofs in any browser."),
+        "verify-proof": ("proof_commands", "Check a proof against a root or checkpoint that you trust."),
+        "verify-root": ("upkeep_commands", "Check that the store matches its journal exactly."),
+    },
+    "Help": {
+        "help": ("help_command", "Show help; with --json, the whole command tree."),
+    },
+}
+"""Help heading → the commands under it, each with a module of engine.cli and the first line of the help."""
+
+HELP = """A memory for agents and people: store texts, ask questions, and verify everything against one root.
+
+--store, --memory, --json, --quiet, --plain, --actor and --wait may also follow the command.
+"""
+
+COMMANDS = {name: place for group in GROUPS.values() for name, place in group.items()}
+
+
+def spelled(name: str) -> str | None:
+    """Return the exact name of a command, or None if there is no such command. - and _ are equivalent."""
+    return next((one for one in COMMANDS if one.replace("_", "-") == name.replace("_", "-")), None)
+
+
+_MEANT = {
+    "ask": ("recall",),
+    "cat": ("get",),
+    "check": ("verify-root", "doctor"),
+    "create": ("add", "init"),
+    "dedup": ("duplicates",),
+    "dedupe": ("duplicates",),
+    "delete": ("tombstone", "erase"),
+    "edit": ("revise",),
+    "forget": ("tombstone", "erase"),
+    "graph": ("bright", "explore_neighbors"),
+    "hide": ("tombstone",),
+    "info": ("status",),
+    "links": ("edges",),
+    "list": ("find",),
+    "ls": ("find",),
+    "new": ("add", "init"),
+    "note": ("add",),
+    "notes": ("find",),
+    "query": ("recall",),
+    "remove": ("tombstone", "erase"),
+    "replace": ("revise", "supersede"),
+    "restore": ("revive", "import", "rescue"),
+    "rm": ("tombstone", "erase"),
+    "search": ("recall", "find"),
+    "show": ("get",),
+    "stats": ("status",),
+    "sync": ("ingest", "mirror"),
+    "undo": ("revert",),
+    "update": ("revise", "ingest"),
+}
+"""A word that other programs use for a command → the commands of this program that do the same."""
+_SIMILAR_MIN = 0.8
+"""How alike a word and the name of a command must be, from 0 to 1. Below this, suggestions are often wrong:
+`remove` would suggest `prove`."""
+_SUGGESTED = 3
+"""The largest number of commands that are suggested."""
+
+
+def suggested(word: str) -> list[str]:
+    """Return the commands that the user may have meant by an unknown word, the most likely first.
+
+    Three kinds of commands are tried in turn, and the first kind that has a command is returned: commands
+    that do what the word means in other programs; commands whose names contain the word, such as `verify`;
+    and commands whose names are spelt in nearly the same way.
+    """
+    from difflib import get_close_matches
+
+    word = hyphenated(word.lower())
+    names = {hyphenated(name): name for name in COMMANDS}
+    found = list(_MEANT.get(word, ())) or [names[name] for name in names if word in name.split("-")]
+    return (found or [names[name] for name in get_close_matches(word, names, cutoff=_SIMILAR_MIN)])[
+        :_SUGGESTED
+    ]
+
+
+def loaded(name: str) -> CommandWithHelp:
+    """Return the command with exactly this name, imported on first use."""
+    module = import_module(f"engine.cli.{COMMANDS[name][0]}")
+    return next(one for one in vars(module).values() if isinstance(one, CommandWithHelp) and one.name == name)
+
+
+class Tree(click.Group):
+    """The command `engine`, which imports the module of a subcommand only when the subcommand is used."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return all command names in help order."""
+        del ctx
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> CommandWithHelp | None:
+        """Import and return the command, or return None if the command does not exist."""
+        del ctx
+        name = spelled(cmd_name)
+        return None if name is None else loaded(name)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command that `args` names; the error for an unknown name suggests similar names."""
+        name = spelled(args[0])
+        # Set before the command's options are parsed, so that an error in them can name the command.
+        ctx.ensure_object(Session).out.command = name or args[0]
+        if name is None and not args[0].startswith("-"):
+            near = " or ".join(suggested(args[0]))
+            ctx.fail(f"there is no command {args[0]!r}" + (f"; did you mean {near}?" if near else ""))
+        return super().resolve_command(ctx, [name or args[0], *args[1:]])
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the commands under their headings, without importing any."""
+        del ctx
+        for heading, commands in GROUPS.items():
+            with formatter.section(heading):
+                formatter.write_dl([(name, line) for name, (_, line) in commands.items()])
+
+
+def _version(ctx: click.Context, param: click.Parameter, asked: bool) -> None:
+    del param
+    if asked and not ctx.resilient_parsing:
+        ctx.ensure_object(Session).out.answer({"version": __version__}, [f"{ctx.info_name} {__version__}"])
+        ctx.exit()
+
+
+def build() -> Tree:
+    """Return the command `engine` without importing its subcommands."""
+    version = click.Option(
+        ["--version"],
+        help="Print the version.",
+        is_flag=True,
+        is_eager=True,
+        expose_value=False,
+        callback=_version,
+    )
+    return Tree(
+        "engine",
+        params=[*GLOBAL_OPTIONS, version, *COMPLETION_OPTIONS],
+        help=HELP,
+        epilog=examples(
+            "engine ingest notes/", "engine recall 'when is the kettle descaled?'", "engine root"
+        ),
+        subcommand_metavar="COMMAND ...",
+        context_settings={"help_option_names": ["-h", "--help"], "token_normalize_func": hyphenated},
+    )
+
+
+COMPLETION_VARIABLE = "_ENGINE_COMPLETE"
+"""The environment variable that completion scripts set to request completions (for both command names)."""
+
+_FILES = {
+    "bash": ".bash_completions/{name}.sh",
+    "zsh": ".zfunc/_{name}",
+    "fish": ".config/fish/completions/{name}.fish",
+}
+"""The path of the completion script for each shell and command name, relative to the home folder."""
+
+_STARTED_BY = {
+    "bash": (".bashrc", "source '{script}'"),
+    "zsh": (".zshrc", "fpath+=~/.zfunc; autoload -Uz compinit; compinit"),
+}
+"""The start-up file of each shell, and the line in it that loads the script."""
+
+
+def _shell() -> str:
+    name = Path(os.environ.get("SHELL", "")).name
+    if name not in _FILES:
+        known = ", ".join(_FILES)
+        raise InvalidInputError(
+            f"no completion is available for the shell {name!a}, which the variable SHELL names",
+            hint=f"supported shells: {known}",
+        )
+    return name
+
+
+def _script(ctx: click.Context, shell: str) -> str:
+    from click.shell_completion import get_completion_class
+
+    found = get_completion_class(shell)
+    if found is None:  # unreachable: Click supports every shell in `_FILES`
+        raise InvalidInputError(f"no completion is available for {shell}")
+    return found(ctx.command, {}, str(ctx.info_name), COMPLETION_VARIABLE).source()
+
+
+def _show(ctx: click.Context, param: click.Parameter, asked: bool) -> None:
+    del param
+    if asked and not ctx.resilient_parsing:
+        ctx.ensure_object(Session).out.exact(_script(ctx, _shell()))
+        ctx.exit()
+
+
+def _install(ctx: click.Context, param: click.Parameter, asked: bool) -> None:
+    del param
+    if not asked or ctx.resilient_parsing:
+        return
+    shell = _shell()
+    script = Path.home() / _FILES[shell].format(name=ctx.info_name)
+    script.parent.mkdir(parents=True, exist_ok=True)
+    script.write_text(_script(ctx, shell), encoding="utf-8")
+    if shell in _STARTED_BY:
+        name, line = _STARTED_BY[shell]
+        start, line = Path.home() / name, line.format(script=script)
+        if not start.exists() or line not in start.read_text(encoding="utf-8"):
+            with start.open("a", encoding="utf-8") as file:
+                file.write(f"\n{line}\n")
+    data = {"shell": shell, "file": str(script)}
+    text = f"{shell} completion installed in {script}; restart the shell to use it"
+    ctx.ensure_object(Session).out.answer(data, [text])
+    ctx.exit()
+
+
+COMPLETION_OPTIONS: list[click.Parameter] = [
+    click.Option([name], is_flag=True, is_eager=True, expose_value=False, callback=callback, help=text)
+    for name, callback, text in (
+        ("--install-completion", _install, "Install completion for the current shell."),
+        (
+            "--show-completion",
+            _show,
+            "Print the completion script for the current shell.",
+        ),
+    )
+]

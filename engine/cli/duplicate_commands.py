@@ -1,0 +1,242 @@
+"""Commands on atoms that say the same: supersede, merge, unmerge, duplicates, conflicts, settle."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import nullcontext
+from typing import TYPE_CHECKING
+
+from engine.base.errors import ConflictError, InvalidInputError, LimitError, NotFoundError, RefusedError
+from engine.base.model import Atom
+from engine.base.times import Moment
+from engine.cli.cli_output import Failure, Fields, Shown, counted, plain
+from engine.cli.cli_session import Session
+from engine.cli.command_declaration import argument, command, option
+from engine.cli.shared_options import AS_OF, FORCE, ID, REASON, dry_run, limit
+from engine.cli.shown_labels import Labels, labels
+from engine.commands import Merge, Supersede
+from engine.engine import Engine
+from engine.text.language.snippets import beginning
+from engine.text.simhash import NEAR_BITS
+
+if TYPE_CHECKING:
+    from engine.query.copies.duplicates import Duplicate, DuplicateGroup
+    from engine.query.file_pages import Conflict
+
+
+@command("engine supersede 1f0c 9a2e --reason 'descaled on Fridays since June'")
+@argument("old", "OLD", "The atom that is wrong.")
+@argument("new", "NEW", "The atom that is right.")
+@REASON
+def supersede(session: Session, old: str, new: str, reason: str) -> int:
+    """Mark an atom as replaced by another atom; the old atom is kept.
+
+    OLD and its near-duplicates are no longer recalled, unless --superseded is given. OLD gets the tag
+    `superseded`. `engine revert` undoes this.
+    """
+    with session.engine() as engine:
+        given = engine.resolve(old), engine.resolve(new)
+        receipt = engine.apply([Supersede(*given, reason)])[0]
+        listed = [one.id for group in engine.duplicates(of=given[0]) for one in (group.keep, *group.others)]
+        alike = [one for one in listed if engine.held_back(one) is not None]
+        named = labels(session, engine, alike)
+    code = session.done(receipt, "superseded", "nothing to do: NEW already supersedes OLD")
+    for one in alike:
+        if one not in given:
+            session.out.note(
+                f"{named.id(one)} is a near-duplicate of the old atom and is no longer recalled either"
+            )
+    return code
+
+
+@command("engine merge 1f0c 9a2e", "engine merge 1f0c 9a2e --force")
+@argument("keep", "KEEP", "The atom to keep.")
+@argument("other", "OTHER", "The atom that is merged into it.")
+@option("--force", help="Merge the atoms even if they are not near-duplicates.")
+def merge(session: Session, keep: str, other: str, force: bool) -> int:
+    """Merge an atom into its near-duplicate.
+
+    KEEP gets the tags and buckets of OTHER. An edge `supersedes` is added from KEEP to OTHER. OTHER is
+    hidden, not deleted. `engine unmerge` undoes all of this. Prints the id of KEEP.
+    """
+    with session.engine() as engine:
+        receipt = engine.merge(engine.resolve(keep), engine.resolve(other), force=force)
+    return session.done(receipt, "merged", "nothing to do: the atoms are already merged")
+
+
+@command("engine unmerge 9a2e")
+@ID
+@FORCE
+def unmerge(session: Session, atom: str, force: bool) -> int:
+    """Undo a merge.
+
+    The merged atom is live again. The kept atom loses the tags and buckets that it gained by the merge. A tag
+    or bucket that was added again later stays.
+    """
+    with session.engine() as engine:
+        receipt = engine.unmerge(engine.resolve(atom), force=force)
+    return session.done(receipt, "unmerged", "nothing to do: the atom is live, so there is no merge to undo")
+
+
+@command(
+    "engine duplicates",
+    "engine duplicates --of 1f0c",
+    "engine duplicates --merge --dry-run",
+    "engine duplicates --merge --yes",
+)
+@option("--of", metavar="ID", help="Show only the group that contains this atom.")
+@limit(100)
+@option("merging", "--merge", help="Merge the other atoms of each group into the first atom.")
+@dry_run("Show what would be merged; change nothing.")
+@option("--yes", help="Confirm --merge; without --yes, nothing is merged.")
+@AS_OF
+def duplicates(
+    session: Session,
+    of: str | None,
+    limit: int,
+    merging: bool,
+    dry_run: bool,
+    yes: bool,
+    as_of: Moment | None,
+) -> int:
+    """List groups of near-duplicate atoms.
+
+    In each group, the atom to keep comes first. Each other atom is listed with the number of bits in which
+    its fingerprint differs from the fingerprint of the atom to keep, or with the words in which its text
+    differs. --merge merges the atoms that differ in fewer than 3 bits. The others are only proposed; `engine
+    merge --force` merges one.
+    """
+    if (yes or dry_run) and not merging:
+        raise InvalidInputError("--yes and --dry-run have no effect without --merge", hint="add --merge")
+    if merging and as_of is not None:
+        raise InvalidInputError(
+            "--merge cannot be combined with --as-of, because the past cannot be changed",
+            hint="omit one of the two options",
+        )
+    failure, merged = None, dict[str, list[str]]()
+    with (
+        session.engine() as engine,
+        nullcontext(engine) if as_of is None else engine.as_of(as_of) as memory,
+    ):
+        groups = memory.duplicates(limit=limit, of=None if of is None else memory.resolve(of))
+        named = labels(session, memory, (one.id for group in groups for one in (group.keep, *group.others)))
+        wanted = {group.keep.id: near for group in groups if (near := _near(group))}
+        atoms = sum(1 + len(group.others) for group in groups)
+        session.out.note(f"{counted(len(groups), 'group')}, {counted(atoms, 'atom')}")
+        would = f"{counted(sum(map(len, wanted.values())), 'atom')} would be merged into {len(wanted)}"
+        if merging and dry_run:
+            session.out.note(would)
+        elif merging and not yes and wanted:
+            failure = Failure.of(RefusedError(f"nothing was merged: {would}", hint="add --yes to merge them"))
+        elif merging:
+            merged, failure = _merge(session, engine, wanted)
+    data = [plain(group) | ({"merged": merged.get(group.keep.id, [])} if merging else {}) for group in groups]
+    return session.out.answer(
+        data, (item for group in groups for item in _group(group, named)), failure=failure
+    )
+
+
+def _near(group: DuplicateGroup) -> list[str]:
+    """Return the ids of those atoms in a group that are similar enough to be merged into the atom to keep."""
+    return [other.id for other in group.others if other.distance < NEAR_BITS]
+
+
+def _merge(
+    session: Session, engine: Engine, wanted: dict[str, list[str]]
+) -> tuple[dict[str, list[str]], Failure | None]:
+    """Merge the groups one by one; report a group that cannot be merged, and go on with the next."""
+    merged: dict[str, list[str]] = {keep: [] for keep in wanted}
+    with session.meter("merged", "groups") as move:
+        for done, (keep, others) in enumerate(wanted.items(), 1):
+            receipts = engine.apply_many(Merge(keep, other) for other in others)
+            try:
+                for other, _ in zip(others, receipts, strict=True):
+                    merged[keep].append(other)
+            except (ConflictError, LimitError, NotFoundError, RefusedError) as error:
+                session.out.note(f"not merged into {keep}: {error}")
+            move(done, len(wanted))
+    left = sum(len(merged[keep]) < len(others) for keep, others in wanted.items())
+    if not left:
+        return merged, None
+    problem = ConflictError(
+        f"not merged: {left:,} of {counted(len(wanted), 'group')}",
+        hint="the reasons are printed above unless --quiet is given; `engine merge` merges a single pair",
+    )
+    return merged, Failure.of(problem)
+
+
+def _group(group: DuplicateGroup, named: Labels) -> Iterator[Shown]:
+    yield _duplicate(group.keep, "keep", named)
+    for other in group.others:
+        yield _duplicate(other, _likeness(other), named)
+    yield ""
+
+
+def _likeness(other: Duplicate) -> str:
+    """Return how an atom of a group differs from the atom to keep."""
+    if other.distance < NEAR_BITS or other.similarity is None:
+        return counted(other.distance, "bit")
+    return "; ".join([f"{other.similarity:.0%} of the words", *other.edits])
+
+
+def _duplicate(atom: Duplicate, place: str, named: Labels) -> Fields:
+    return Fields(
+        (
+            (named.id(atom.id), "cyan"),
+            (place, "green"),
+            (atom.title or "", "bold"),
+            (atom.snippet, ""),
+            (atom.source or "", "dim"),
+            (" ".join(f"#{tag}" for tag in atom.tags), "magenta"),
+        )
+    )
+
+
+@command("engine conflicts", "engine conflicts --json")
+def conflicts(session: Session) -> int:
+    """List texts of files that conflict with changes by hand.
+
+    A conflict arises if a text in a file changes after its atom was revised or hidden by hand. `engine
+    ingest` keeps both versions, and `engine settle` settles the conflict. If the text is no
+    longer in the file, and `engine ingest` hid the atom for this reason, the reason is shown.
+    """
+    with session.engine() as engine:
+        found = engine.conflicts()
+        named = labels(session, engine, (atom.id for one in found for atom in (one.file, one.hand)))
+    session.out.listed(len(found), "conflict")
+    return session.out.answer(plain(found), (item for one in found for item in _lines(one, named)))
+
+
+@command(
+    "engine settle 1f0c 9a2e --keep file",
+    "engine settle 1f0c 9a2e --keep hand",
+    "engine settle 1f0c 9a2e --keep both",
+)
+@argument("file", "FILE_ID", "The atom with the text of the file.")
+@argument("hand", "HAND_ID", "The atom that was changed by hand.")
+@option("--keep", metavar="WHICH", default="", show_default=False, help="What to keep: file, hand or both.")
+def settle(session: Session, file: str, hand: str, keep: str) -> int:
+    """Settle a conflict between a file and a change by hand.
+
+    If both atoms are live, the atom that is not kept is merged into the other. `engine unmerge` undoes the
+    merge, but the conflict stays settled. `engine conflicts` lists the ids.
+    """
+    with session.engine() as engine:
+        receipt = engine.settle(engine.resolve(file), engine.resolve(hand), keep)
+    return session.done(receipt, "settled", "nothing to do")
+
+
+def _lines(conflict: Conflict, named: Labels) -> Iterator[Shown]:
+    yield Fields(((conflict.file.source or "", "dim"),))
+    yield _atom(conflict.file, "file", named)
+    yield _atom(conflict.hand, "hand", named)
+    yield ""
+
+
+def _atom(atom: Atom, side: str, named: Labels) -> Fields:
+    state = atom.state.name.lower()
+    if atom.tombstone is not None and atom.tombstone.reason:
+        state = f"{state}: {atom.tombstone.reason}"
+    return Fields(
+        ((named.id(atom.id), "cyan"), (side, "green"), (state, ""), (beginning(atom.content or ""), ""))
+    )

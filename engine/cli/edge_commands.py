@@ -1,0 +1,278 @@
+"""Commands on edges, relations and lists: link, unlink, relate, unrelate, edges, find, tags."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import chain, islice
+from typing import TYPE_CHECKING, Any
+
+from engine.base.errors import InvalidInputError, translated
+from engine.base.json_text import JsonError, parse
+from engine.base.model import Direction
+from engine.base.times import Moment
+from engine.base.validation import choice
+from engine.cli.cli_output import Fields, Shown, Table, plain
+from engine.cli.cli_session import Session
+from engine.cli.command_declaration import argument, at_least, command, option, repeated
+from engine.cli.shared_options import (
+    AS_OF,
+    FORCE,
+    NAMED,
+    REASON,
+    WEIGHT,
+    direction,
+    filter_options,
+    limit,
+    together,
+)
+from engine.cli.shown_labels import Labels, labels, page_of
+from engine.commands import Link, RegisterType
+from engine.commands.edges import KNOWN_TYPES, UnknownTypeError
+from engine.ledger.codec import unpack
+from engine.ledger.queries import data_of, exact_type_in
+from engine.ledger.records import type_code
+from engine.query.graph.find import Follow, Form, Found
+from proofs.codec import pack
+
+if TYPE_CHECKING:
+    from engine.base.model import Edge
+    from engine.engine import Engine
+
+EDGE = together(
+    argument("src", "SRC", "The atom where the edge starts."),
+    argument("kind", "TYPE", "An edge type, such as references or part_of."),
+    argument("dst", "DST", "The atom where the edge ends."),
+)
+RELATION = together(
+    argument("subject", "SUBJECT", "The name of an entity."),
+    argument("predicate", "PREDICATE", "A predicate, such as uses or 'listens on'."),
+    argument("target", "OBJECT", "The name of another entity."),
+)
+
+
+@command("engine link 1f0c references 9a2e", "engine link 1f0c listens_on 9a2e --register --weight 0.5")
+@EDGE
+@WEIGHT
+@option("--data", metavar="JSON", help="Data to store with the edge.")
+@option("--register", help="Register TYPE if it is not a known type.")
+def link(
+    session: Session, src: str, kind: str, dst: str, weight: float, data: str | None, register: bool
+) -> int:
+    """Add an edge between two atoms.
+
+    Built-in types: related_to derived_from contradicts supersedes part_of references.
+    """
+    raw = b"" if data is None else _packed(data)
+    with session.engine() as engine:
+        _check_order(engine, "link", src, kind, dst)
+        wanted = Link(engine.resolve(src), kind, engine.resolve(dst), weight, raw)
+        try:
+            receipt = engine.apply([RegisterType(kind), wanted] if register else [wanted])[-1]
+        except UnknownTypeError as error:
+            error.hint = f"register the type with --register, or {KNOWN_TYPES}"
+            raise
+    return session.done(receipt, "linked", "nothing to do: this edge already exists")
+
+
+@command("engine unlink 1f0c references 9a2e")
+@EDGE
+@REASON
+def unlink(session: Session, src: str, kind: str, dst: str, reason: str) -> int:
+    """Hide an edge without deleting it.
+
+    `engine link` brings the edge back.
+    """
+    with session.engine() as engine:
+        _check_order(engine, "unlink", src, kind, dst)
+        receipt = engine.unlink(engine.resolve(src), kind, engine.resolve(dst), reason)
+    return session.done(receipt, "unlinked", "nothing to do: there is no live edge like this")
+
+
+@command(
+    "engine relate daemon uses json_rpc --source 1f0c", "engine relate daemon 'listens on' 'unix socket'"
+)
+@RELATION
+@option("--source", metavar="ID", help="The atom that is evidence for the relation.")
+@WEIGHT
+@FORCE
+def relate(
+    session: Session, subject: str, predicate: str, target: str, source: str | None, **wanted: Any
+) -> int:
+    """Add a relation between two entities.
+
+    An entity is an atom that is created when its name is first used. Names that differ only in case,
+    spaces, _ or - are the same name. `engine explore_neighbors NAME` shows what an entity is connected to.
+    """
+    with session.engine(create=True) as engine:
+        said = None if source is None else engine.resolve(source)
+        receipt = engine.relate(subject, predicate, target, source=said, **wanted)
+    return session.done(receipt, "related", "nothing to do: this relation already exists")
+
+
+@command("engine unrelate daemon uses json_rpc --reason 'gone with version 2'")
+@RELATION
+@REASON
+def unrelate(session: Session, subject: str, predicate: str, target: str, reason: str) -> int:
+    """Hide a relation between two entities without deleting it.
+
+    The entities are not hidden. `engine relate` brings the relation back.
+    """
+    with session.engine() as engine:
+        receipt = engine.unrelate(subject, predicate, target, reason)
+    return session.done(receipt, "unrelated", "nothing to do: there is no live relation like this")
+
+
+def _check_order(engine: Engine, name: str, src: str, kind: str, dst: str) -> None:
+    """Check that the edge type is given between the two atoms.
+
+    Raises:
+        InvalidInputError: `kind` is not an edge type, but `src` or `dst` is one.
+    """
+    with translated(), engine.store.view() as rows:
+        known = [type_code(rows, word) is not None for word in (src, kind, dst)]
+    if known[1] or not (known[0] or known[2]):
+        return
+    edge_type, first, second = (dst, src, kind) if known[2] else (src, kind, dst)
+    raise InvalidInputError(
+        f"{edge_type!r} is an edge type; give it between the two atoms",
+        hint=f"engine {name} {first} {edge_type} {second}",
+    )
+
+
+def _packed(text: str) -> bytes:
+    """Return the JSON value of `--data` as the canonical CBOR that an edge stores.
+
+    Raises:
+        InvalidInputError: the value is not JSON.
+    """
+    try:
+        return pack(parse(text))
+    except JsonError as error:
+        raise InvalidInputError(
+            f"--data is not JSON: {error}", hint="""example: --data '{"page": 3}'"""
+        ) from None
+
+
+@command(
+    "engine edges 1f0c",
+    "engine edges 'Maps of Content'",
+    "engine edges 1f0c --direction out --type references",
+)
+@NAMED
+@direction("both")
+@repeated("types", "--type", metavar="TYPE", help="Only edges of this type. Repeatable.")
+@option("--tombstoned", help="Include hidden edges.")
+@limit(100)
+@AS_OF
+def edges(session: Session, atom: str, as_of: Moment | None, **wanted: Any) -> int:
+    """List the edges of an atom, or of all pieces of a page.
+
+    An arrow shows whether an edge starts at the atom (→) or ends at it (←). After the type of the edge come
+    the id and the name of the other atom, the weight, and the state of the edge.
+    """
+    with session.reading(as_of) as memory:
+        page = page_of(memory, atom)
+        ids = [memory.resolve(atom)] if page is None else page.ids
+        each = (memory.edges(one, **wanted) for one in ids)
+        # An edge between two pieces of the page is an edge of both.
+        found = list(islice(dict.fromkeys(chain.from_iterable(each)), wanted["limit"]))
+        named = labels(session, memory, (end for edge in found for end in (edge.src, edge.dst)))
+    data = [
+        {**plain(edge), "data": plain(unpack(edge.data, "edge data")) if edge.data else None}
+        for edge in found
+    ]
+    rows = [_row(edge, frozenset(ids), named) for edge in found]
+    session.out.listed(len(found), "edge", wanted["limit"])
+    heads = ("", "type", "id", "name", "weight", "state")
+    return session.out.answer(data, [Table(heads, rows)] if rows else [])
+
+
+def _row(edge: Edge, own: frozenset[str], named: Labels) -> tuple[str, ...]:
+    way, far = ("→", edge.dst) if edge.src in own else ("←", edge.src)
+    state, hidden = edge.state.name.lower(), named.hidden(far)
+    if hidden:
+        state += f", the atom is {hidden}"
+    return way, _type_of(edge), named.id(far), named.name(far), f"{edge.weight:g}", state
+
+
+def _type_of(edge: Edge) -> str:
+    """Return the type of an edge. For a relation whose words cannot be an edge type, return the words."""
+    exact = exact_type_in(data_of(edge))
+    return edge.type if exact is None else exact
+
+
+@command(
+    "engine find --tag kitchen --limit 20",
+    "engine find --from 1f0c --follow references --max-hops 2",
+    "engine find --source 'notes/*' --form short",
+)
+@limit(20)
+@option("start", "--from", metavar="ID", help="Follow edges from this atom, and list the atoms reached.")
+@repeated("follow", "--follow", metavar="TYPE", help="Only edges of this type. Repeatable.")
+@direction("out")
+@option("--min-hops", metavar="N", type=at_least(0), default=1, help="The minimum number of hops.")
+@option("--max-hops", metavar="N", type=at_least(0), default=1, help="The maximum number of hops, at most 6.")
+@option(
+    "--form",
+    metavar="FORM",
+    default="medium",
+    help="short (whole id and title), medium (title and 200 characters) or full.",
+)
+@filter_options("superseded")
+@AS_OF
+def find(
+    session: Session,
+    start: str | None,
+    follow: tuple[str, ...],
+    direction: str,
+    min_hops: int,
+    max_hops: int,
+    form: str,
+    **wanted: Any,
+) -> int:
+    """List atoms by their fields, or by following edges."""
+    walk = Follow(follow, choice(Direction, direction, "--direction"), min_hops, max_hops)
+    if start is None and walk != Follow():
+        raise InvalidInputError(
+            "--follow, --direction, --min-hops and --max-hops need an atom to start from",
+            hint="add --from ID",
+        )
+    shown, walked = choice(Form, form, "--form"), start is not None
+    with session.engine() as engine:
+        if start is not None:
+            wanted |= {"from_": engine.resolve(start), "follow": walk}
+        found = engine.find(form=shown, **wanted)
+        # Programs read the short form, and a short id may become ambiguous later.
+        named = labels(session, engine, () if shown is Form.SHORT else (one.id for one in found))
+    session.out.listed(len(found), "atom", wanted["limit"])
+    lines = (item for one in found for item in _found(one, shown, walked, named))
+    return session.out.answer(plain(found), lines)
+
+
+@command("engine tags", "engine tags --limit 10")
+@limit(100)
+@AS_OF
+def tags(session: Session, limit: int, as_of: Moment | None) -> int:
+    """List the tags, each with its number of atoms.
+
+    The most frequent tag comes first. Only live atoms are counted.
+    """
+    with session.reading(as_of) as memory:
+        counts = memory.tags()
+    ranked = sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:limit]
+    session.out.listed(len(ranked), "tag", limit)
+    data = [{"tag": name, "atoms": atoms} for name, atoms in ranked]
+    return session.out.answer(data, [Table(("tag", "atoms"), ((name, str(atoms)) for name, atoms in ranked))])
+
+
+def _found(found: Found, form: Form, walked: bool, named: Labels) -> Iterator[Shown]:
+    text = " ".join((found.text or "").split())
+    fields = [(named.id(found.id), "cyan")]
+    if walked:
+        fields.append((f"{found.hops} hop{'s' * (found.hops > 1)}", "green"))
+    fields.append((found.title or ("" if text else "untitled"), "bold"))
+    if form is Form.MEDIUM:
+        fields.append((text, ""))
+    yield Fields(tuple(fields))
+    if found.atom is not None:
+        yield found.atom.content + "\n"

@@ -1,0 +1,181 @@
+"""Two commands: `secrets` finds secrets in the store, and `erase` destroys content."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+
+import click
+
+from engine.base.errors import InvalidInputError, RefusedError, VerificationError
+from engine.base.validation import atom_id
+from engine.cli.cli_output import Failure, Line, Table, counted, line, plain
+from engine.cli.cli_session import Session
+from engine.cli.command_declaration import argument, command, option, repeated
+from engine.cli.mirror_command import after_writes
+from engine.cli.shared_options import ID, dry_run, one_of
+from engine.commands.secrets.kinds import DETECTORS
+from engine.commands.secrets.policy import SecretsPolicy
+from engine.erase.run import Erasable, Erasure
+from engine.ledger.queries import short_id
+from engine.memories.settings import find_secrets
+from engine.trust.secrets_scan import scan
+
+FOUND = 1
+
+
+@command(
+    "engine erase 1f0c --dry-run",
+    "engine erase 1f0c --reason GDPR --yes",
+)
+@ID
+@option(
+    "--reason",
+    metavar="TEXT",
+    default="",
+    help="The reason for erasing, required except with --dry-run. It is stored: do not quote the content.",
+)
+@option(
+    "--forget",
+    help="Keep no hash of the content: the same content can then be added again without a warning.",
+)
+@option("--no-probe", help="Do not search for the content before and after erasing.")
+@dry_run("Show what would be destroyed; change nothing.")
+@option("--yes", help="Do not ask for confirmation.")
+def erase(
+    session: Session, atom: str, reason: str, forget: bool, no_probe: bool, dry_run: bool, yes: bool
+) -> int:
+    """Permanently destroy the content and the edges of an atom.
+
+    The history remains verifiable: it shows each event, its time and its actor, but not the content. Before
+    and after erasing, the command searches the store's files and query results for the content; exit code 4
+    means that the content is still found. Lists copies that erasing cannot reach. Without a terminal, --yes
+    is required.
+    """
+    with session.engine() as engine:
+        found = engine.resolve(atom)
+        wanted = engine.erasable(found)
+        if dry_run:
+            return session.out.answer({**plain(wanted), "dry_run": True}, _planned(wanted))
+        if not reason.strip():
+            raise InvalidInputError("--reason is missing", hint="say why, without quoting the content")
+        if not yes:
+            _ask(session, wanted)
+
+        def show_stage(stage: str) -> None:
+            session.out.note(f"erasing: {stage}")
+
+        receipt = engine.erase(found, reason, remember=not forget, probe=not no_probe, progress=show_stage)
+        failure = after_writes(session, engine)
+    if receipt.probe is not None and receipt.probe.verdict == "failed":
+        error = VerificationError(
+            "the atom was erased, but its content is still found: " + "; ".join(receipt.probe.reasons),
+            hint="this is a bug; run `engine verify-root`, and report the result together with this message",
+        )
+        failure = Failure.of(error)
+    return session.out.answer(
+        {**plain(receipt), "changed": bool(receipt.events)}, _done(receipt), failure=failure
+    )
+
+
+def _ask(session: Session, wanted: Erasable) -> None:
+    """Ask for confirmation at the terminal.
+
+    Raises:
+        RefusedError: there is no terminal, or the answer is no.
+    """
+    if session.out.json or not (sys.stdin.isatty() and sys.stderr.isatty()):
+        raise RefusedError(
+            "erasing cannot be undone and needs confirmation", hint="check with --dry-run, then add --yes"
+        )
+    session.out.note(
+        f"{wanted.payloads} payloads and {wanted.edges} edges of atom {wanted.id} will be destroyed"
+    )
+    if not click.confirm("Erase it?", err=True):
+        raise RefusedError("nothing was erased")
+
+
+def _planned(wanted: Erasable) -> Iterator[Line]:
+    yield line("would erase", wanted.id)
+    yield line("payloads", f"{wanted.payloads:,} of {wanted.payload_bytes:,} bytes")
+    yield line("edges", f"{wanted.edges:,}")
+    yield line("contents", f"{wanted.contents:,}")
+    for other in wanted.also_in:
+        yield line("also in", other)
+
+
+def _done(receipt: Erasure) -> Iterator[Line]:
+    if not receipt.events and not receipt.purged:
+        yield line("erased", f"{receipt.id}, already erased")
+        return
+    yield line("erased", receipt.id)
+    if receipt.events:
+        yield line("event", str(receipt.events[-1].seq))
+    yield line("payloads", f"{receipt.payloads:,} of {receipt.payload_bytes:,} bytes")
+    yield line("edges", f"{receipt.edges:,}")
+    yield line("hashes kept", f"{receipt.contents:,}")
+    yield line("segments", f"{receipt.segments:,} rewritten")
+    yield line("files", "rewritten" if receipt.purged else "not rewritten")
+    probe = receipt.probe
+    if probe is not None:
+        reasons = f": {'; '.join(probe.reasons)}" if probe.reasons else ""
+        yield line("probe", f"{probe.verdict}{reasons}")
+        yield line("before", f"{', '.join((*probe.before.files, *probe.before.answers)) or 'nowhere'}")
+        yield line("after", f"{', '.join((*probe.after.files, *probe.after.answers)) or 'nowhere'}")
+        for other in probe.also_in:
+            yield line("also in", other)
+    for what in receipt.out_of_reach:
+        yield line("not reached", what)
+
+
+@command("engine secrets scan", "engine secrets scan --json --kind aws-key")
+@argument("action", "ACTION", "scan.")
+@repeated("kinds", "--kind", metavar="KIND", help="Only secrets of this kind. Repeatable.")
+def secrets(session: Session, action: str, kinds: tuple[str, ...]) -> int:
+    """Search the store for passwords, keys and other secrets.
+
+    Reads every payload, including the payloads of tombstoned atoms and of earlier versions. Shows only the
+    first characters of each secret. Exit code 1 means that secrets were found. The setting `secrets =
+    "redact"` keeps secrets out of future writes.
+    """
+    one_of(["scan"], action, "action")
+    policy = find_secrets()[0] or SecretsPolicy()
+    known = {detector.kind for detector in (*DETECTORS, *policy.detectors)}
+    for one in kinds:
+        one_of(sorted(known), one, "kind")
+    policy = policy.with_kinds(kinds)
+    with (
+        session.backend(session.setting.url) as backend,
+        backend.snapshot() as rows,
+        session.meter("read", "events") as move,
+    ):
+        found = list(scan(rows, policy, move))
+        short = {
+            atom: atom if session.full else short_id(rows, atom_id(atom))
+            for leak in found
+            for atom in leak.atoms
+        }
+    failure = None
+    if found:
+        atoms = {atom for leak in found for atom in leak.atoms}
+        failure = Failure(
+            FOUND,
+            "found",
+            f"{counted(len(found), 'secret')} in the payloads of {counted(len(atoms), 'atom')}",
+            "revoke the leaked secrets; `engine erase ID` destroys an atom's payloads",
+        )
+    heads = ("seq", "event", "atoms", "field", "kind", "preview")
+    lines = [
+        (
+            str(leak.seq),
+            leak.event,
+            " ".join(map(short.__getitem__, leak.atoms)),
+            leak.field,
+            leak.kind,
+            leak.preview,
+        )
+        for leak in found
+    ]
+    return session.out.answer(
+        [plain(leak) for leak in found], [Table(heads, lines)] if lines else [], failure=failure
+    )

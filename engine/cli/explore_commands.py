@@ -1,0 +1,246 @@
+"""The command explore, and the four commands for single steps: recall, peek, expand and neighbors.
+
+Every answer states its cost in tokens.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import asdict
+from typing import Any
+
+from engine.base.errors import InvalidInputError
+from engine.base.times import Moment
+from engine.cli.cli_output import Output, Shown, counted
+from engine.cli.cli_session import Session
+from engine.cli.command_declaration import argument, at_least, command, option, repeated
+from engine.cli.shared_options import AS_OF, QUESTION, direction, filter_options, limit, together
+from engine.query.explore.explore_actions import Program
+from engine.query.explore.explore_answers import Answer, Hints, Neighbors, plain, text_of
+from engine.query.explore.explore_policy import LanguagePolicy
+from engine.query.explore.explorer import Explorer
+from engine.query.explore.quotes import text_of_quotes
+from engine.query.explore.state import Exploration, Step
+
+VALUE = argument(
+    "given", "VALUE", "The value of the first option, given without the name of the option.", required=False
+)
+QUERY = option("--query", metavar="TEXT", help="The question.")
+ASKED_ID = option("atom", "--id", metavar="ID", help="The id of an atom, or at least its first 4 digits.")
+OFFSET = option(
+    "--offset",
+    metavar="N",
+    type=at_least(0),
+    default=0,
+    help="The offset at which to continue: the value `next` of an earlier answer.",
+)
+NO_ANSWER = "nothing found: no text that was read answers the question"
+
+COST = together(
+    option("--budget", metavar="N", type=at_least(1), help="The maximum number of tokens of the answer."),
+    option(
+        "--spent",
+        metavar="N",
+        type=at_least(0),
+        default=0,
+        help="The number of tokens spent so far, which is added to the total.",
+    ),
+)
+
+
+@command(
+    "engine explore 'How does the daemon handle authentication?'",
+    "engine explore 'who descales the kettle?' --budget 500 --steps 5",
+    "engine explore 'who descales the kettle?' --decide ./decide.sh",
+)
+@QUESTION
+@option(
+    "--budget",
+    metavar="N",
+    type=at_least(200),
+    default=2000,
+    help="The maximum number of tokens of all steps together.",
+)
+@option("--steps", metavar="N", type=at_least(1), default=10, help="The maximum number of steps, 1 to 10.")
+@option(
+    "--decide",
+    metavar="COMMAND",
+    help="A program that decides each step within 120 s: prompt on stdin, action on stdout.",
+)
+@filter_options("provenances", "categories")
+@AS_OF
+def explore(session: Session, query: tuple[str, ...], decide: str | None, **wanted: Any) -> int:
+    """Answer a question step by step, within a token budget.
+
+    Shows each step as it happens, the collected context, the cost compared with ten whole atoms, and the
+    answer: sentences of the atoms that were read, or that nothing was found.
+    Without --decide, no language model is needed, and the same store gives the same steps.
+    """
+
+    def happened(step: Step) -> None:
+        for item in _step(step):
+            session.out.show(item)
+
+    policy = None if decide is None else LanguagePolicy(Program(decide))
+    with session.engine() as engine:
+        found = engine.explore(" ".join(query), policy=policy, on_step=happened, **wanted)
+    return _show_exploration(session.out, found)
+
+
+@command(
+    "engine explore_recall --query 'when is the kettle descaled?' --limit 5",
+    "engine explore_recall kettle --tag kitchen --budget 100",
+)
+@VALUE
+@QUERY
+@limit(5, "The maximum number of hints, at most 50.")
+@repeated("known", "--known", metavar="ID", help="Omit the hint for this atom. Repeatable.")
+@COST
+@filter_options("provenances", "categories")
+@AS_OF
+def explore_recall(session: Session, given: str | None, query: str | None, **wanted: Any) -> int:
+    """Answer a question with hints; five hints cost about 100 tokens.
+
+    A hint consists of a score in percent, the cost of the atom's whole text, the atom's id and its title.
+    """
+    asked = _one(given, query, "--query", "a question")
+    return _ask(session, Explorer.explore_recall, asked, **wanted)
+
+
+@command("engine explore_peek --id 1f0c --query 'when is the kettle descaled?'")
+@VALUE
+@ASKED_ID
+@QUERY
+@COST
+@AS_OF
+def explore_peek(session: Session, given: str | None, atom: str | None, **wanted: Any) -> int:
+    """Show about 200 characters of an atom.
+
+    With --query, shows the passage around the words of the query. Otherwise, shows the beginning.
+    """
+    asked = _one(given, atom, "--id", "an atom's id")
+    return _ask(session, Explorer.explore_peek, asked, **wanted)
+
+
+@command("engine explore_expand --id 1f0c", "engine explore_expand 1f0c --budget 500")
+@VALUE
+@ASKED_ID
+@OFFSET
+@COST
+@AS_OF
+def explore_expand(session: Session, given: str | None, atom: str | None, **wanted: Any) -> int:
+    """Show a whole atom.
+
+    Shows the atom's text, source, tags, version and number of edges.
+    """
+    asked = _one(given, atom, "--id", "an atom's id")
+    return _ask(session, Explorer.explore_expand, asked, **wanted)
+
+
+@command(
+    "engine explore_neighbors --node daemon --direction both",
+    "engine explore_neighbors '#kitchen' --limit 10",
+)
+@VALUE
+@option("--node", metavar="NODE", help="An id, the name of an entity, a #tag, or a word.")
+@direction("both")
+@limit(20, "The maximum number of connections, at most 100.")
+@OFFSET
+@COST
+@AS_OF
+def explore_neighbors(session: Session, given: str | None, node: str | None, **wanted: Any) -> int:
+    """Show the connections of an atom, an entity or a tag.
+
+    Each connection is a triple: subject → predicate → object. The list contains edges, tags, and the next
+    atoms of the same source.
+    """
+    asked = _one(given, node, "--node", "a node")
+    return _ask(session, Explorer.explore_neighbors, asked, **wanted)
+
+
+def _one(given: str | None, option: str | None, name: str, what: str) -> str:
+    """Return the value, which is given either as an argument or as an option.
+
+    Raises:
+        InvalidInputError: the value is missing, or given in both ways.
+    """
+    if (given is None) == (option is None):
+        raise InvalidInputError(f"give {what} once: either as an argument or with {name}")
+    return str(option if given is None else given)
+
+
+def _ask(
+    session: Session,
+    verb: Callable[..., Answer],
+    asked: str,
+    *,
+    spent: int,
+    as_of: Moment | None,
+    **wanted: Any,
+) -> int:
+    """Call one method of an explorer, and print the answer and its cost."""
+    form = "json" if session.out.json else "text"
+    with session.reading(as_of) as memory:
+        answer = verb(memory.explorer(form=form, spent=spent), asked, **wanted)
+    session.out.note(
+        f"{answer.cost_tokens:,} tokens, {answer.total_tokens:,} in all; "
+        f"at event {answer.seq}, root {answer.root}"
+    )
+    text = text_of(answer).removesuffix("\n")
+    count = 1
+    if isinstance(answer, (Hints, Neighbors)):
+        count = len(answer.hints if isinstance(answer, Hints) else answer.triples)
+    return session.out.answer(plain(answer), [text] if text else [], count=count)
+
+
+def _step(step: Step) -> Iterator[Shown]:
+    number, _, rest = str(step).partition(". ")
+    yield ((f"[Step {number}] ", "bold"), (rest, ""), (f"  {step.cost} tokens", "dim"))
+    if isinstance(step.answer, (Hints, Neighbors)):
+        yield from (((f"  {line}", ""),) for line in text_of(step.answer).splitlines())
+
+
+def _show_exploration(out: Output, found: Exploration) -> int:
+    full = counted(found.full_atoms, "full atom")
+    tokens = f"Tokens: {found.tokens:,} exploration vs {found.full_tokens:,} for {full}"
+    lines: list[Shown] = [
+        (("=== Context ===", "bold"),),
+        *(((line, ""),) for line in found.text.splitlines()),
+        (("=== Exploration Trace ===", "bold"),),
+        *(((line, ""),) for line in found.trace()),
+        f"{tokens} ({found.saving}% savings); stopped: {found.stopped}",
+        (("=== Answer ===", "bold"),),
+        *(((line, ""),) for line in text_of_quotes(found.answer).splitlines()),
+        *(() if found.answer else (NO_ANSWER,)),
+    ]
+    out.note(f"{found.answer_tokens:,} tokens of context; at event {found.seq}, root {found.root}")
+    return out.answer(_data(found), lines)
+
+
+def _data(found: Exploration) -> dict[str, Any]:
+    """Return an exploration as JSON types."""
+    steps = [
+        {
+            "step": step.number,
+            "action": None if step.action is None else str(step.action),
+            "result": step.result,
+            "outcome": step.outcome,
+            "answer": None if step.answer is None else plain(step.answer),
+            "cost_tokens": step.cost,
+            "total_tokens": step.total,
+        }
+        for step in found.steps
+    ]
+    names = ("stopped", "answer_tokens", "prompt_tokens", "tokens", "full_tokens", "full_atoms")
+    return {
+        "query": found.query,
+        "context": [asdict(finding) for finding in found.context],
+        "text": found.text,
+        "steps": steps,
+        "trace": list(found.trace()),
+        "answer": [asdict(quote) for quote in found.answer],
+        **{name: getattr(found, name) for name in names},
+        "saving_percent": found.saving,
+        "seq": found.seq,
+        "root": found.root,
+    }

@@ -1,0 +1,376 @@
+"""Commands on what happened: history, log, root, diff, why, and revert."""
+
+from __future__ import annotations
+
+import re
+import struct
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from engine.base.errors import InconsistentError, InvalidInputError, translated
+from engine.base.json_text import dumped
+from engine.base.times import Moment, parse_moment, shown_time
+from engine.cli.cli_output import Line, Shown, Table, counted, plain
+from engine.cli.cli_session import DEFAULT_ACTOR, Session
+from engine.cli.command_declaration import argument, at_least, command, option
+from engine.cli.shared_options import AS_OF, ID, dry_run, limit
+from engine.cli.shown_labels import Labels, ids_in, labels
+from engine.query.history.diff import AtomChange, Diff, EdgeChange
+from engine.query.history.why import Origin
+from engine.store.revert import Undone
+from engine.trust.outside_files import read_file
+from proofs.note import NOTE_BYTES_MAX
+
+if TYPE_CHECKING:
+    from engine.base.model import HistoryItem
+
+
+LAST = 20
+"""The default number of events that `log` lists."""
+
+
+@command("engine history 1f0c")
+@ID
+@AS_OF
+def history(session: Session, atom: str, as_of: Moment | None) -> int:
+    """List all events of an atom, oldest first."""
+    with session.reading(as_of) as memory:
+        found = memory.history(memory.resolve(atom))
+        named = labels(session, memory, ids_in(one.subject for one in found))
+    return session.out.answer(plain(found), [_table(found, named)])
+
+
+@command(
+    "engine log",
+    "engine log --from 0 --limit 100",
+    "engine log --from 0 --jsonl",
+    "engine log export public",
+)
+@argument("action", "export", "Export the log as static files.", required=False)
+@argument("folder", "DIR", "The folder to write to: new, empty, or an earlier export.", required=False)
+@option("start", "--from", metavar="SEQ", type=at_least(0), help="The first event to list.")
+@limit(None, f"At most N events. [default: {LAST}]")
+@option("--jsonl", help="Print every event as one line of JSON, without a limit.")
+@option("note", "--checkpoint", metavar="FILE", help="Export up to and including this checkpoint.")
+@AS_OF
+def log(
+    session: Session,
+    action: str | None,
+    folder: str | None,
+    start: int | None,
+    limit: int | None,
+    jsonl: bool,
+    note: str | None,
+    as_of: Moment | None,
+) -> int:
+    """List the events of the journal, oldest first.
+
+    Without --from, lists the last events. `export DIR` writes the hashes and headers of the log, without
+    any content, as files for a web server (c2sp.org/tlog-tiles). Exporting again adds the new events.
+    """
+    if action is not None:
+        if action != "export":
+            raise InvalidInputError(
+                f"unknown action {action!r}: `engine log` lists events, `engine log export DIR` exports them"
+            )
+        if (start, limit, as_of, jsonl) != (None, None, None, False):
+            raise InvalidInputError(
+                "--from, --limit, --as-of and --jsonl cannot be used with export, which writes all events"
+            )
+        return _export(session, folder, note)
+    if note is not None:
+        raise InvalidInputError("--checkpoint can only be used with `engine log export DIR`")
+    with session.reading(as_of) as memory:
+        many = limit or LAST
+        first = max(memory.size - many, 0) if start is None else start
+        events = memory.log(first, None if jsonl and limit is None else first + many)
+        if jsonl:
+            for item in events:
+                session.out.json_line(plain(item))
+            return 0
+        found = list(events)
+        named = labels(session, memory, ids_in(one.subject for one in found))
+    return session.out.answer(plain(found), [_table(found, named)])
+
+
+def _export(session: Session, folder: str | None, note: str | None) -> int:
+    from engine.trust.outside_files import read_file
+    from engine.trust.tiles import export
+    from proofs.note import NOTE_BYTES_MAX
+
+    if not folder:
+        raise InvalidInputError("no folder was given: `engine log export DIR`")
+    given = None if note is None else read_file(note, NOTE_BYTES_MAX)
+    try:
+        with session.engine() as engine, translated(), session.meter("in place", "events") as move:
+            store = engine.store
+            with store.view(store.log) as rows:
+                done = export(rows, store.identity.store_id, Path(folder), given, move)
+    except InconsistentError as error:
+        return _contradicted(session, error, Path(folder))
+    session.out.note(f"{counted(done.new, 'new event')}, {counted(done.files, 'file')} written")
+    return session.out.answer(plain(done), [f"{done.size} {done.log_root}"])
+
+
+def _contradicted(session: Session, error: InconsistentError, folder: Path) -> int:
+    """Report that the store contradicts an exported log, and return exit code 9.
+
+    The evidence is saved beside the folder of the export, not in it, because the folder may be public.
+    """
+    from engine.cli.checkpoint_commands import contradicted
+    from engine.trust.tiles import published_notes
+
+    notes = [note for note in published_notes(folder) if note.checkpoint.text == error.known]
+    named = folder.resolve() if folder.name in {"", ".."} else folder
+    return contradicted(session, error, {str(named): notes[0] if notes else None})
+
+
+@command("engine root", "engine root --as-of 2026-11-01", "engine root --json")
+@AS_OF
+def root(session: Session, as_of: Moment | None) -> int:
+    """Print the overall root: 64 hex digits.
+
+    The root commits to everything in the store. `engine verify-root --expect HEX` checks it.
+    """
+    with session.engine() as engine:
+        found = engine.root(as_of=as_of)
+    return session.out.answer(plain(found), [found.root])
+
+
+def _table(items: Iterable[HistoryItem], named: Labels) -> Table:
+    rows = (
+        (
+            str(one.seq),
+            shown_time(one.time),
+            one.kind.name.lower(),
+            one.actor,
+            _subject(one, named),
+            _detail(one),
+        )
+        for one in items
+    )
+    return Table(("event", "time", "what", "by", "on", "detail"), rows)
+
+
+def _subject(one: HistoryItem, named: Labels) -> str:
+    """Return the subject of an event. Its name is added unless the details show the text."""
+    name = "" if "content" in one.detail or " " in one.subject else named.name(one.subject)
+    return f"{named.subject(one.subject)} {name}".rstrip()
+
+
+def _detail(item: HistoryItem) -> str:
+    left_out = {"ordinal", "replaced"}
+    shown = {name: value for name, value in item.detail.items() if name not in left_out and value}
+    if isinstance(weight := shown.get("weight"), str):
+        shown["weight"] = struct.unpack(">f", bytes.fromhex(weight))[0]
+    text = dumped(plain(shown), spaces=True) if shown else ""
+    return text if len(text) <= 120 else text[:119] + "…"
+
+
+@command("engine diff 41", "engine diff 2026-11-01 2026-11-20 --markdown", "engine diff kept.checkpoint")
+@argument("before", "A", "The earlier moment: a SEQ, a TIME, or a checkpoint file.")
+@argument(
+    "after", "B", "The later moment: a SEQ, a TIME, or a checkpoint file. [default: now]", required=False
+)
+@option("--markdown", help="Print the changes as Markdown.")
+def diff(session: Session, before: str, after: str | None, markdown: bool) -> int:
+    """Show what changed between two moments.
+
+    Lists the net change of each atom and each edge; a change that was undone is not listed. Compares the
+    state of the memory at A with its state at B. If A is a SEQ, the state at A includes the effect of event
+    A.
+    """
+    first, last = _moment(before), None if after is None else _moment(after)
+    with session.engine() as engine:
+        found = engine.diff(first, last)
+        ends = (end for edge in found.edges for end in (edge.src, edge.dst))
+        named = labels(session, engine, [*(atom.id for atom in found.atoms), *ends])
+    data = plain(found)
+    for shown, atom in zip(data["atoms"], found.atoms, strict=True):
+        shown["lines"] = atom.lines()
+    lines = _in_markdown(found, named) if markdown else _in_text(found, named)
+    return session.out.answer(data, lines, count=len(found.atoms) + len(found.edges))
+
+
+def _moment(given: str) -> Moment | str:
+    """Return the moment that an argument names: a seq, a time, or the text of a checkpoint file."""
+    if not given.isdigit() and Path(given).is_file():
+        return read_file(given, NOTE_BYTES_MAX).decode(errors="replace")
+    try:
+        return parse_moment(given, "the moment")
+    except InvalidInputError as error:
+        raise InvalidInputError(f"{error}, nor the path of a checkpoint file", hint=error.hint) from None
+
+
+_MARKS = {"added": "+", "revived": "+", "tombstoned": "-", "erased": "-", "changed": "~"}
+_STYLES = {"+": "green", "-": "red", "~": "yellow"}
+
+
+def _in_text(found: Diff, named: Labels) -> Iterator[Line]:
+    for atom in found.atoms:
+        mark = _MARKS[atom.change]
+        yield ((f"{mark} ", _STYLES[mark]), (named.id(atom.id), "cyan"), (f"  {_about(atom, named)}", ""))
+        for line in _details(atom):
+            yield (("    ", ""), (line, _STYLES.get(line[:1], "")))
+    for edge in found.edges:
+        mark = "-" if edge.change in {"removed", "erased"} else _MARKS[edge.change]
+        yield (
+            (f"{mark} ", _STYLES[mark]),
+            (_edge(edge, named), "cyan"),
+            (_why(edge.reason), ""),
+        )
+    yield ((_summary(found), "dim"),)
+
+
+def _edge(edge: EdgeChange, named: Labels) -> str:
+    ends = [f"{named.id(end)} {named.name(end)}".rstrip() for end in (edge.src, edge.dst)]
+    return f" {edge.type} ".join(ends)
+
+
+def _in_markdown(found: Diff, named: Labels) -> Iterator[str]:
+    yield f"# Changes from event {found.before} to event {found.after}\n"
+    for atom in found.atoms:
+        short = named.id(atom.id)
+        name = _plain(atom.title or named.name(atom.id) or short)
+        yield f"## {atom.change}: {name}\n\n`{short}`{_plain(_why(atom.reason))}\n"
+        details = _details(atom)
+        if details:
+            longest = max((len(run) for line in details for run in re.findall("`+", line)), default=0)
+            fence = "`" * max(3, longest + 1)
+            yield "\n".join([f"{fence}diff", *details, fence, ""])
+    if found.edges:
+        yield "## Edges\n"
+        yield "\n".join(
+            f"- {one.change}: `{named.id(one.src)} {one.type} {named.id(one.dst)}`{_plain(_why(one.reason))}"
+            for one in found.edges
+        )
+        yield ""
+    yield _summary(found)
+
+
+def _plain(text: str) -> str:
+    """Return the text on one line, with Markdown syntax escaped."""
+    return re.sub(r"([\\`*_{}\[\]<>#|!])", r"\\\1", " ".join(text.split()))
+
+
+def _about(atom: AtomChange, named: Labels) -> str:
+    return f"{atom.change}  {named.name(atom.id)}".rstrip() + _why(atom.reason)
+
+
+def _why(reason: str) -> str:
+    return f": {reason}" if reason else ""
+
+
+def _details(atom: AtomChange) -> list[str]:
+    fields = [
+        f"~ {name}: {_value(plain(was, name))} → {_value(plain(now, name))}"
+        for name, (was, now) in atom.fields.items()
+    ]
+    return [*fields, *atom.lines()]
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, list):
+        return " ".join(map(str, value)) or "none"
+    return "none" if value is None else str(value)
+
+
+def _summary(found: Diff) -> str:
+    parts = [
+        counted(found.events, "event"),
+        counted(len(found.atoms), "atom"),
+        counted(len(found.edges), "edge"),
+    ]
+    if found.predicates:
+        parts.append(f"predicates registered: {', '.join(found.predicates)}")
+    if found.checkpoints:
+        parts.append(f"checkpoints at {', '.join(map(str, found.checkpoints))}")
+    return "; ".join(parts)
+
+
+@command("engine revert 41..45", "engine revert --actor dreamer --since 120 --dry-run")
+@argument("events", "SEQ..SEQ", "A range of events, or a single event.", required=False)
+@option("--by", metavar="NAME", help="The actor recorded for the revert. [default: user]")
+@option("--since", metavar="SEQ", type=at_least(0), help="Undo this event and all later events.")
+@dry_run("Show what would be undone; change nothing.")
+def revert(session: Session, events: str | None, by: str | None, since: int | None, dry_run: bool) -> int:
+    """Undo events by appending events that do the opposite.
+
+    Afterwards, the memory is as if the undone events had not happened. If a later event changed the same item
+    again, that item is not reverted but listed. The history is kept, so a revert can be reverted. Erased
+    content stays erased. --actor selects events by their actor; --by sets the actor of the revert.
+    """
+    first, last = _range(events, since)
+    whose = session.actor if "actor" in session.given else None
+    session.actor = by or DEFAULT_ACTOR
+    with session.engine() as engine:
+        done = engine.revert(first, last, actor=whose, dry_run=dry_run)
+        named = labels(session, engine, ids_in(one.subject for one in done))
+    if whose is not None and not done:
+        session.out.note(f"no event in this range was written by {whose}")
+    undone = sum(one.outcome == "undone" for one in done)
+    left = sum(bool(one.left) for one in done)
+    verb = "would be undone" if dry_run else "taken back"
+    rest = f"; not undone: {left}" if left else ""
+    session.out.note(f"{verb}: {undone} of {counted(len(done), 'subject')}{rest}")
+    return session.out.answer(plain(done), [_undone(one, named) for one in done])
+
+
+def _range(events: str | None, since: int | None) -> tuple[int, int | None]:
+    if (events is None) == (since is None):
+        raise InvalidInputError("no events were given: give SEQ..SEQ, one SEQ, or --since SEQ")
+    if since is not None:
+        return since, None
+    start, dots, end = str(events).partition("..")
+    if not start.isdigit() or (dots and not end.isdigit()) or len(start) > 18 or len(end) > 18:
+        raise InvalidInputError(f"{str(events)[:40]!r} is not a range of events", hint="example: 41..45")
+    first, last = int(start), int(end if dots else start)
+    if first > last:
+        raise InvalidInputError(f"event {first} is after event {last}; give the earlier one first")
+    return first, last + 1
+
+
+def _undone(one: Undone, named: Labels) -> Shown:
+    seqs = ", ".join(map(str, one.seqs))
+    by = f" by {', '.join(map(str, one.events))}" if one.events else ""
+    said = [] if one.outcome == "left" else [one.outcome + by]
+    said += [f"not undone: {'; '.join(one.left)}"] if one.left else []
+    return ((f"{seqs} ", "cyan"), (f"{named.subject(one.subject)}  ", ""), ("; ".join(said), "dim"))
+
+
+@command("engine why 1f0c")
+@ID
+@AS_OF
+def why(session: Session, atom: str, as_of: Moment | None) -> int:
+    """Show where an atom comes from and who changed it.
+
+    Follows `derived_from` and `supersedes` edges, and the sources of relations.
+    """
+    with session.reading(as_of) as memory:
+        found = memory.why(memory.resolve(atom))
+        newer = (after.id for one in found for after in one.superseded_by)
+        named = labels(session, memory, [*(one.id for one in found), *newer])
+    return session.out.answer(plain(found), [line for one in found for line in _origin(one, named)])
+
+
+def _origin(one: Origin, named: Labels) -> Iterator[Line]:
+    indent = "  " * one.hops
+    by = f"{one.by} " if one.by else ""
+    state = "" if one.state.name == "LIVE" else f"  {one.state.name.lower()}"
+    yield (
+        (f"{indent}{by}", "dim"),
+        (named.id(one.id), "cyan"),
+        (f"  {named.name(one.id)}{state}".rstrip(), ""),
+    )
+    if one.state.name != "ERASED":  # an erased atom no longer has a source, kind or key
+        place = f"{one.source} {one.sequence}" if one.sequence is not None else one.source
+        key = f", key {one.key}" if one.key else ""
+        trust = f", trust {one.trust}" if one.trust is not None else ""
+        yield ((f"{indent}  from {place or 'no source'}{key}; {one.kind}, {one.provenance}{trust}", ""),)
+    for newer in one.superseded_by:
+        why = f": {newer.reason}" if newer.reason else ""
+        by = f"superseded by {named.id(newer.id)}, {shown_time(newer.at)} by {newer.actor}{why}"
+        yield ((f"{indent}  {by}", "yellow"),)
+    for cause in one.causes:
+        yield ((f"{indent}  {cause.seq} {shown_time(cause.time)} {cause.what} by {cause.actor}", "dim"),)

@@ -1,0 +1,318 @@
+"""The commands ingest and import, which read files into a store."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from backends import store_exists
+from engine.base import validation
+from engine.base.errors import InvalidInputError, translated
+from engine.cli.atom_commands import tell_tags
+from engine.cli.cli_output import Failure, Line, counted, line, plain
+from engine.cli.cli_session import Session
+from engine.cli.command_declaration import argument, command, option
+from engine.cli.mirror_command import after_writes
+from engine.cli.shared_options import BUCKETS, FOLDER_OPTIONS, SOURCE_NAME, dry_run, one_of
+from engine.commands.secrets.filter import summary
+from engine.engine import Engine
+from engine.exchange import other_programs
+from engine.exchange.backup import import_journal, verify_backup
+from engine.exchange.journal_import import accept_all
+from engine.exchange.other_programs import mcp_memory
+from engine.exchange.other_programs.graph_import import GraphImportReport
+from engine.exchange.other_programs.run import ImportReport, import_items
+from engine.files.ingest.documents import PassedOver, Skipped
+from engine.files.ingest.folder_walk import find_files
+from engine.files.ingest.ingest_run import IngestReport
+from engine.memories.settings import find_mirror, find_secrets
+from engine.trust.secrets_scan import journal_check
+
+PARTIAL_IMPORT = 8
+SKIPPED_SHOWN = 20
+UNRESOLVED_SHOWN = 10
+JOURNAL = "journal"
+MCP_MEMORY = "mcp-memory"
+FORMATS = ("basic-memory", "chatgpt", "claude", JOURNAL, MCP_MEMORY, "mem0")
+
+
+@command(
+    "engine ingest notes/",
+    "engine ingest notes/ --prune --dry-run",
+    "engine ingest notes/ --exclude 'drafts/' --exclude '*.bak.md'",
+    "engine ingest talk.jsonl --tag talk",
+)
+@argument("paths", "PATH", "Files and folders.", many=True)
+@SOURCE_NAME
+@option(
+    "--root",
+    metavar="DIR",
+    help="The folder that contains every PATH; sources are relative to it.",
+)
+@FOLDER_OPTIONS
+@option("--prune", help="Also tombstone the atoms of files that no longer exist or are excluded.")
+@option("sure", "--yes", help="Allow --prune even if none of the ingested files exists now.")
+@option("--force", help="Also ingest content that was erased.")
+@dry_run()
+def ingest(
+    session: Session,
+    paths: tuple[str, ...],
+    name: str | None,
+    root: str | None,
+    buckets: tuple[str, ...],
+    exclude: tuple[str, ...],
+    no_gitignore: bool,
+    dry_run: bool,
+    **options: Any,
+) -> int:
+    """Read files or folders into the store.
+
+    Reads Markdown, plain text and JSON Lines, and with the extra `files` also HTML, PDF and DOCX.
+    Ingesting again writes only what changed. Other files in folders are passed over and counted. Files
+    and lines that cannot be read are skipped and listed, and the exit code is 8. Creates the store if it
+    does not exist. Updates the mirror if the settings name one. With --full, lists everything that was
+    passed over, skipped or not resolved.
+    """
+    # Check the arguments first: a missing path must not leave an empty store behind.
+    find_files(paths, name=name, root=root, exclude=exclude)
+    tell_tags(session, options["tags"])
+    with _filled(session, dry_run=dry_run) as engine:
+        with session.meter("read", "files") as move:
+            report = engine.ingest(
+                paths,
+                name=name,
+                root=root,
+                buckets=buckets or ("inbox",),
+                exclude=exclude,
+                gitignore=not no_gitignore,
+                dry_run=dry_run,
+                progress=lambda at: move(at.files, at.total, at.activity),
+                **options,
+            )
+        mirror = None if dry_run else after_writes(session, engine)
+    full = session.full
+    lines = files_lines(report, dry_run=dry_run, full=full)
+    return _answer(session, report, lines, held=report.pieces, dry_run=dry_run, mirror=mirror, full=full)
+
+
+@command(
+    "engine import mcp-memory ~/memory.jsonl --dry-run",
+    "engine import mcp-memory memory.json",
+    "engine import chatgpt export/conversations.json",
+    "engine import journal notes.jsonl --store sqlite:new.db",
+    name="import",
+)
+@argument("form", "FORMAT", f"One of: {', '.join(FORMATS)}.")
+@argument("file", "FILE", "The exported file; for basic-memory, a folder.")
+@option(
+    "--provenance",
+    metavar="NAME",
+    help="The provenance of new atoms: internal, external or quarantine. "
+    "[default: external; mcp-memory: internal]",
+)
+@BUCKETS
+@dry_run()
+def import_(
+    session: Session, form: str, file: str, provenance: str | None, buckets: tuple[str, ...], dry_run: bool
+) -> int:
+    """Import an export of another memory system.
+
+    Importing again writes only what is new or changed. Items that cannot be imported are listed, and the
+    exit code is 8. Creates the store if it does not exist. docs/moving.md describes the conversion.
+
+    mcp-memory: the file of the MCP memory server, memory.jsonl or memory.json; the import restores items
+    that were deleted since the last import. journal: the output of `engine export` or `engine backup` (- for
+    stdin); creates a store with the same root, or appends the missing events to an older copy of the
+    store, and verifies the root.
+    """
+    one_of(FORMATS, form, "format")
+    if buckets and form in {JOURNAL, MCP_MEMORY}:
+        raise InvalidInputError(f"--bucket cannot be used with {form}")
+    if form == JOURNAL:
+        if provenance is not None:
+            raise InvalidInputError(
+                "--provenance cannot be used with journal, because every atom keeps its provenance"
+            )
+        return _journal(session, file, dry_run=dry_run)
+    if form == MCP_MEMORY:
+        return _graph(session, file, provenance or "internal", dry_run=dry_run)
+    return _items(session, form, file, provenance or "external", buckets or ("inbox",), dry_run=dry_run)
+
+
+def _journal(session: Session, file: str, *, dry_run: bool) -> int:
+    with session.meter("replayed", "events") as move:
+        if dry_run:
+            found = verify_backup(file, progress=move)
+            return session.out.answer(
+                plain(found), [line("events", f"{found.size:,}"), line("root", found.root)]
+            )
+        policy, found_secrets = find_secrets()[0], Counter[str]()
+        check = accept_all if policy is None else journal_check(policy, found_secrets)
+        done = import_journal(file, session.setting.url, move, check=check)
+    if found_secrets:
+        session.out.note(f"secrets found and written: {summary(found_secrets)}")
+    session.out.note("created a store" if done.created else f"{counted(done.events, 'event')} new")
+    failure = None
+    if done.events and find_mirror(session.store, session.memory) is not None:
+        with session.engine() as engine:
+            failure = after_writes(session, engine)
+    return session.out.answer(plain(done), [done.root], failure=failure)
+
+
+def _graph(session: Session, file: str, provenance: str, *, dry_run: bool) -> int:
+    mcp_memory.check_file(
+        Path(file)
+    )  # Check the file first: an invalid file must not leave an empty store behind.
+    with _filled(session, dry_run=dry_run) as engine, session.meter("read", "things") as move:
+        report = mcp_memory.import_file(
+            engine.store, file, provenance=provenance, dry_run=dry_run, progress=move
+        )
+        mirror = None if dry_run else after_writes(session, engine)
+    held = report.entities + report.relations
+    return _answer(session, report, _things(report), held=held, dry_run=dry_run, mirror=mirror)
+
+
+def _items(
+    session: Session, form: str, file: str, provenance: str, buckets: tuple[str, ...], *, dry_run: bool
+) -> int:
+    validation.provenance(provenance)
+    other_programs.check_file(
+        form, Path(file)
+    )  # Check the file first: an invalid file must not leave an empty store behind.
+    with _filled(session, dry_run=dry_run) as engine, session.meter("read", "items") as move:
+        report = import_items(
+            engine.store, form, file, provenance=provenance, buckets=buckets, dry_run=dry_run, progress=move
+        )
+        mirror = None if dry_run else after_writes(session, engine)
+    return _answer(session, report, _taken(report), held=report.items, dry_run=dry_run, mirror=mirror)
+
+
+@contextmanager
+def _filled(session: Session, *, dry_run: bool) -> Iterator[Engine]:
+    """Open the store. If it does not exist, a dry run uses an empty store in memory."""
+    with translated():
+        missing = dry_run and not store_exists(session.setting.url)
+    if missing:
+        with Engine.open("memory:", secrets=find_secrets()[0]) as engine:
+            yield engine
+    else:
+        with session.engine(create=not dry_run) as engine:
+            yield engine
+
+
+def _answer(
+    session: Session,
+    report: IngestReport | GraphImportReport | ImportReport,
+    lines: Iterable[Line],
+    *,
+    held: int,
+    dry_run: bool,
+    mirror: Failure | None,
+    full: bool = False,
+) -> int:
+    """Print the report, and list the first skipped items and warnings.
+
+    Args:
+        session: The current run.
+        report: The counts, the skipped items and the warnings.
+        lines: The report as text, without the number of skipped items.
+        held: The number of items that were imported. In a dry run, the number that would be imported.
+        dry_run: True if nothing was to be written.
+        mirror: The error that occurred while the mirror was updated, if any. If the command also fails for a
+            different reason, this error is printed as a note.
+        full: List all skipped items and warnings in the result; otherwise, print notes on the first 20 of
+            each.
+    """
+    warnings = () if isinstance(report, GraphImportReport) else report.warnings
+    totals: list[Line] = []
+    for word, noted, items in (("warnings", "warning", warnings), ("skipped", "skipped", report.skipped)):
+        texts = said(items)
+        for one in () if full else texts[:SKIPPED_SHOWN]:
+            session.out.note(f"{noted} {one}")
+        if items:
+            is_ingest = isinstance(report, IngestReport)
+            totals.append(line(word, named_kinds(items) if is_ingest else f"{len(items):,}"))
+            totals += [line("", one) for one in texts] if full else []
+    failure = mirror
+    if report.skipped:
+        if mirror is not None:
+            session.out.note(mirror.message)
+        rest = f"{'the rest' if held else 'nothing'} {'would be' if dry_run else 'was'} imported"
+        message = f"{len(report.skipped)} skipped; {rest}"
+        failure = Failure(
+            PARTIAL_IMPORT,
+            "partial_import",
+            message,
+            "--full lists all of them" if isinstance(report, IngestReport) else "--json lists all of them",
+        )
+    return session.out.answer(plain(report), [*lines, *totals], failure=failure)
+
+
+def files_lines(report: IngestReport, *, dry_run: bool = False, full: bool = False) -> Iterator[Line]:
+    """Yield the lines of an ingest's report, except the lines of skipped items and warnings."""
+    yield line("files", f"{report.files:,} with {report.pieces:,} pieces")
+    yield line("atoms", _counts(report, ("added", "revised", "retagged", "revived", "tombstoned")))
+    yield line(
+        "links", f"{report.linked:,} new, {report.unlinked:,} removed, {report.unresolved_links:,} unresolved"
+    )
+    if report.left_out:
+        yield line("left out", f"{report.left_out:,} comments, badges and bare link lists")
+    if report.conflicts or report.open_conflicts:
+        hint = "" if dry_run else "; `engine conflicts` lists them"
+        yield line("conflicts", f"{report.conflicts:,} new, {report.open_conflicts:,} open{hint}")
+    shown = report.unresolved if full else report.unresolved[:UNRESOLVED_SHOWN]
+    yield from (line("unresolved", f"{one.source}: {one.target}") for one in shown)
+    if len(shown) < len(report.unresolved):
+        yield line(
+            "unresolved", f"and {len(report.unresolved) - len(shown):,} more; --full lists all of them"
+        )
+    if report.excluded:
+        keep = "file keeps its" if len(report.excluded) == 1 else "files keep their"
+        yield line("excluded", f"{len(report.excluded):,} {keep} atoms; --prune tombstones them")
+    if report.passed_over:
+        yield line("passed over", named_kinds(report.passed_over))
+        if full:
+            yield from (
+                line("", f"{one.source}{'/' * one.is_folder}: {one.kind}") for one in report.passed_over
+            )
+
+
+def _taken(report: ImportReport) -> Iterator[Line]:
+    yield line("items", f"{report.items:,} read")
+    yield line("atoms", _counts(report, ("added", "revised", "revived", "tombstoned")))
+    if report.linked or report.unlinked or report.unresolved:
+        yield line(
+            "edges", f"{report.linked:,} new, {report.unlinked:,} removed, {report.unresolved:,} unresolved"
+        )
+    for name, count in report.left:
+        yield line("not kept", f"{count:,} {name}")
+
+
+def _things(report: GraphImportReport) -> Iterator[Line]:
+    yield line("entities", f"{report.entities:,} read, {report.new_entities:,} new")
+    yield line("observed", f"{counted(report.new_observations, 'observation')} new")
+    yield line("relations", f"{report.relations:,} read, {report.new_relations:,} new")
+
+
+def said(items: Iterable[Skipped]) -> list[str]:
+    """Return one sentence for each item, with the item's place and the reason."""
+    return [f"{item.source}{'' if item.line is None else f':{item.line}'}: {item.reason}" for item in items]
+
+
+def named_kinds(items: Iterable[PassedOver | Skipped]) -> str:
+    """Return the number of items of each kind, such as `12 .png, 3 .canvas`, the most frequent kind first."""
+    counts = Counter(item.kind for item in items)
+    return ", ".join(f"{number:,} {kind}" for kind, number in sorted(counts.items(), key=_most_first))
+
+
+def _most_first(counted: tuple[str, int]) -> tuple[int, str]:
+    return -counted[1], counted[0]
+
+
+def _counts(report: Any, names: Sequence[str]) -> str:
+    """Return the counts of a report that are not 0, such as `3 added, 1 revised`."""
+    found = [f"{getattr(report, name):,} {name}" for name in names if getattr(report, name)]
+    return ", ".join(found) or "nothing to do"

@@ -1,0 +1,270 @@
+"""The command mirror, and a function that updates the mirror named in the settings."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+from engine.base.errors import (
+    EngineError,
+    InvalidInputError,
+    RefusedError,
+    VerificationError,
+    translated,
+)
+from engine.cli.cli_output import Failure, Line, Shown, Span, counted, line, plain
+from engine.cli.cli_session import Session
+from engine.cli.command_declaration import argument, command, option
+from engine.cli.shared_options import dry_run
+from engine.engine import Engine
+from engine.files.mirror.report import MirrorCheck, MirrorReport, PullReport, Verdict
+from engine.memories.settings import find_mirror
+
+CHECK = "check"
+PULL = "pull"
+FOUND_SHOWN = 20
+PARTIAL_PULL = 8
+CONTEXT_WORDS: Final = 5
+"""The number of unchanged words that are shown before and after a difference."""
+SHOWN_CHARS: Final = 300
+"""The maximum number of characters of a removed or added text that are shown."""
+COMPARED_MAX: Final = 4_000_000
+"""The maximum number of pairs of words that are compared. With more pairs, the changed part of the text is
+shown as one difference."""
+
+_WORD: Final = re.compile(r"\s+|\w+|[^\w\s]")
+
+
+@command(
+    "engine mirror ~/memory",
+    "engine mirror vault/memory --style obsidian",
+    "engine mirror check ~/memory",
+    "engine mirror pull ~/memory --dry-run",
+)
+@argument(
+    "action",
+    "check|pull",
+    "check: compare the mirror in DIR with the memory. pull: store the texts that were edited in DIR.",
+    required=False,
+)
+@argument(
+    "folder",
+    "DIR",
+    "A new or empty folder, or a mirror of this store. [default: from the settings]",
+    required=False,
+)
+@option(
+    "--style",
+    metavar="NAME",
+    help="The style of the pages: plain or obsidian. [default: the current style; plain for a new mirror]",
+)
+@dry_run()
+def mirror(session: Session, action: str | None, folder: str | None, style: str | None, dry_run: bool) -> int:
+    """Write the memory to Markdown files, and apply the edits made in these files.
+
+    Writes every live atom to DIR/@bucket/#tag/, ordered by source. DIR must be new, empty, or a mirror of
+    this store. Files that do not belong to the mirror are kept, and edited pages are kept in DIR.edited.
+    `pull` revises the atoms whose texts were edited, and updates the mirror. Other changes to a page are
+    refused. Exit code 4 of `check`: a page was edited or is missing, or the mirror is stale or forged. Exit
+    code 8 of `pull`: a change was refused; the edited page is kept in DIR.edited.
+    """
+    acts = action in {CHECK, PULL}
+    if not acts and folder is not None:
+        raise InvalidInputError(
+            f"unknown action {action!r}: give a folder to write, or `check` or `pull` and a folder"
+        )
+    if acts and style is not None:
+        raise InvalidInputError(f"--style cannot be used with {action}")
+    if action == CHECK and dry_run:
+        raise InvalidInputError("--dry-run cannot be used with check")
+    where = _folder(session, folder if acts else action)
+    if action == CHECK:
+        return _check(session, where)
+    if action == PULL:
+        return _pull(session, where, dry_run=dry_run)
+    with session.engine() as engine:
+        _keep_apart(session, where)
+        report = _made(session, engine, where, style, dry_run=dry_run)
+    return session.out.answer(plain(report), _report(report, where))
+
+
+def after_writes(session: Session, engine: Engine) -> Failure | None:
+    """Update the mirror that the settings name; return the failure, if any.
+
+    When this function is called, the store already contains the command's changes. If the mirror cannot be
+    written, the command fails, but its changes are not undone.
+    """
+    folder = find_mirror(session.store, session.memory)
+    if folder is None:
+        return None
+    from engine.files.mirror.pull import follow
+
+    try:
+        _keep_apart(session, str(folder))
+        with session.meter("mirrored", "atoms") as move, translated():
+            report = follow(engine.store, folder, actor=session.actor, progress=move)
+        session.mirrored = engine.size
+    except EngineError as error:
+        return replace(
+            Failure.of(error), message=f"the store is written, but its mirror could not be updated: {error}"
+        )
+    if report.edits:
+        session.out.note(f"{counted(len(report.edits), 'edited text')} applied from the mirror")
+    for change in report.refused[:FOUND_SHOWN]:
+        session.out.note(f"not applied from {change.page}: {change.reason}; the page is kept: {change.kept}")
+    return None
+
+
+def _folder(session: Session, given: str | None) -> str:
+    if given is not None:
+        return given
+    named = find_mirror(session.store, session.memory)
+    if named is None:
+        raise InvalidInputError(
+            "no mirror folder was given: `engine mirror DIR`",
+            hint='or set mirror = "DIR" in .engine.toml',
+        )
+    return str(named)
+
+
+def _keep_apart(session: Session, folder: str) -> None:
+    """Raise RefusedError if the store is inside the folder."""
+    store = session.place()
+    if store is not None:
+        place = Path(os.path.abspath(folder))  # noqa: PTH100  as the mirror itself reads it
+        if place == store or place in store.parents:
+            raise RefusedError(
+                f"the store {store} is inside the folder {folder}",
+                hint="choose a folder that does not contain the store",
+            )
+
+
+def _made(session: Session, engine: Engine, folder: str, style: str | None, *, dry_run: bool) -> MirrorReport:
+    with session.meter("mirrored", "atoms") as move:
+        report = engine.mirror(folder, style=style, dry_run=dry_run, progress=move)
+    for page, now in report.set_aside[:FOUND_SHOWN]:
+        session.out.note(
+            f"{page} was edited: "
+            + (f"the edited page is now {now}" if now else "the edited page would be kept")
+            + "; `engine mirror pull` applies the edits"
+        )
+    return report
+
+
+def _report(report: MirrorReport, where: str) -> Iterator[Line]:
+    done = f"{report.written:,} written, {report.removed:,} removed" if report.changed else "nothing to do"
+    yield line("mirror", f"{where} ({report.style})")
+    yield line("atoms", f"{report.atoms:,}")
+    yield line("pages", f"{report.pages:,}: {done}")
+    yield line("root", report.root)
+    if report.set_aside:
+        yield line("set aside", counted(len(report.set_aside), "edited page"))
+    yield from (line("not ours", path) for path in report.foreign[:FOUND_SHOWN])
+    if len(report.foreign) > FOUND_SHOWN:
+        yield line("not ours", f"and {len(report.foreign) - FOUND_SHOWN:,} more")
+
+
+def _pull(session: Session, where: str, *, dry_run: bool) -> int:
+    with session.engine() as engine, session.meter("mirrored", "atoms") as move:
+        _keep_apart(session, where)
+        report = engine.mirror_pull(where, dry_run=dry_run, progress=move)
+        if Path(where) == find_mirror(session.store, session.memory):
+            session.mirrored = engine.size
+    failure = None
+    if report.refused:
+        failure = Failure(
+            PARTIAL_PULL,
+            "partial_pull",
+            f"{counted(len(report.refused), 'change')} cannot be applied",
+            "only the texts under the headings can be edited; other changes are made with commands",
+        )
+    data = {**plain(report), "revised": report.revised, "conflicts": report.conflicts}
+    return session.out.answer(data, _pulled(report, where, dry_run=dry_run), failure=failure)
+
+
+def _pulled(report: PullReport, where: str, *, dry_run: bool) -> Iterator[Shown]:
+    yield line("mirror", where)
+    yield line("revised", counted(report.revised, "atom"))
+    if report.conflicts:
+        hint = "" if dry_run else "; `engine conflicts` lists them"
+        yield line("conflicts", f"{report.conflicts:,} new{hint}")
+    if dry_run:
+        for edit in report.edits:
+            yield line(edit.outcome, f"{edit.atom} in {edit.page}")
+            yield from differences(edit.before, edit.after)
+    for change in report.refused:
+        yield line(
+            "refused", f"{change.page}: {change.reason}" + (f" ({change.atom})" if change.atom else "")
+        )
+    for kept in dict.fromkeys(change.kept for change in report.refused if change.kept):
+        yield line("kept", kept)
+
+
+def _check(session: Session, folder: str) -> int:
+    with session.engine() as engine, session.meter("compared", "atoms") as move:
+        found = engine.check_mirror(folder, progress=move)
+    failure = None
+    if not found.ok:
+        verdicts = [finding.verdict for finding in found.findings if finding.verdict != Verdict.FOREIGN]
+        counts = ", ".join(f"{verdicts.count(one):,} {one}" for one in dict.fromkeys(verdicts))
+        error = VerificationError(
+            f"the mirror differs from the store: {counts}",
+            hint="`engine mirror pull` applies edits; `engine mirror` keeps edited pages in NAME.edited",
+        )
+        failure = Failure.of(error)
+    data = {**plain(found), "ok": found.ok}
+    return session.out.answer(data, _found(found, folder), failure=failure)
+
+
+def _found(found: MirrorCheck, where: str) -> Iterator[Line]:
+    yield line("mirror", f"{where} ({found.style})")
+    yield line("ok", "yes" if found.ok else "NO")
+    yield line("pages", f"{found.pages:,}")
+    yield line("root", found.root)
+    for finding in found.findings:
+        yield line(finding.verdict, f"{finding.path}: {finding.detail}" if finding.path else finding.detail)
+
+
+def differences(before: str, after: str) -> Iterator[Line]:
+    """Yield a line for each difference: `… the oak beside the [-gate-]{+well+} was planted …`."""
+    old, new = _WORD.findall(before), _WORD.findall(after)
+    hunks = list(_hunks(old, new))
+    for number, (start, end, first, last) in enumerate(hunks):
+        least = hunks[number - 1][1] if number else 0
+        most = hunks[number + 1][0] if number + 1 < len(hunks) else len(old)
+        lead = max(least, start - 2 * CONTEXT_WORDS)
+        tail = min(most, end + 2 * CONTEXT_WORDS)
+        spans: list[Span] = [("  " + ("… " if lead else "") + "".join(old[lead:start]), "")]
+        if start < end:
+            spans.append((f"[-{_cut(old[start:end])}-]", "red"))
+        if first < last:
+            spans.append((f"{{+{_cut(new[first:last])}+}}", "green"))
+        spans.append(("".join(old[end:tail]) + (" …" if tail < len(old) else ""), ""))
+        yield tuple(spans)
+
+
+def _cut(words: Sequence[str]) -> str:
+    text = "".join(words)
+    return text if len(text) <= SHOWN_CHARS else f"{text[:SHOWN_CHARS]}… ({len(text):,} characters)"
+
+
+def _hunks(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[int, int, int, int]]:
+    """Yield each part that differs, as (start, end) in `old` and (start, end) in `new`."""
+    from difflib import SequenceMatcher
+
+    least = min(len(old), len(new))
+    head = next((at for at in range(least) if old[at] != new[at]), least)
+    tail = next((at for at in range(least - head) if old[-1 - at] != new[-1 - at]), least - head)
+    end, last = len(old) - tail, len(new) - tail
+    if (end - head) * (last - head) > COMPARED_MAX:
+        yield head, end, head, last
+        return
+    matcher = SequenceMatcher(None, old[head:end], new[head:last], autojunk=False)
+    for what, *hunk in matcher.get_opcodes():
+        if what != "equal":
+            start, stop, first, to = hunk
+            yield head + start, head + stop, head + first, head + to

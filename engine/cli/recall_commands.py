@@ -1,0 +1,294 @@
+"""Commands that answer questions: recall, context, bright."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+from engine.base.errors import InvalidInputError
+from engine.base.validation import choice
+from engine.cli.cli_output import Line, Shown, counted, plain
+from engine.cli.cli_session import Session
+from engine.cli.command_declaration import at_least, command, option
+from engine.cli.shared_options import AS_OF, QUESTION, filter_options, limit
+from engine.cli.shown_labels import Labels, labels
+
+if TYPE_CHECKING:
+    from engine.query.context.windows import Context
+    from engine.query.graph.bright import BrightGraph
+    from engine.query.graph.domain_paths import AcrossGraph, PathStep
+    from engine.query.recall.recall_answer import Hit, Recall
+
+DEFAULT_BUDGET = 2000
+
+
+@command(
+    "engine recall 'when is the kettle descaled?'",
+    "engine recall kettle --tag kitchen --since 2026-01-01 --limit 3 --explain",
+    "engine recall 'what do we know about the kettle?' --budget 1000 --inflate",
+)
+@QUESTION
+@limit(None, "The maximum number of hits. [default: 10 without --budget]")
+@option("--budget", metavar="N", type=at_least(16), help="Return whole texts of at most N tokens in total.")
+@option(
+    "--per-page",
+    metavar="N",
+    type=at_least(0),
+    help="At most N hits of one page; 0 for any number. [default: 2]",
+)
+@option("--inflate", help="Include the text around the hits, as `engine context` does.")
+@filter_options()
+@AS_OF
+@option("--explain", help="Show the share of each signal in the score, and near misses.")
+def recall(
+    session: Session,
+    query: tuple[str, ...],
+    limit: int | None,
+    budget: int | None,
+    inflate: bool,
+    explain: bool,
+    per_page: int | None,
+    **wanted: Any,
+) -> int:
+    """Find the atoms that answer a question best.
+
+    Finds atoms by their words and their connections, and lists the best atom first. If nothing is found, the
+    exit code is 0.
+    """
+    if inflate:
+        if limit is not None or explain or per_page is not None:
+            raise InvalidInputError(
+                "--inflate cannot be combined with --limit, --explain or --per-page",
+                hint="use --budget N, or omit --inflate",
+            )
+        return _context(session, query, budget=DEFAULT_BUDGET if budget is None else budget, **wanted)
+    with session.engine() as engine:
+        answer = engine.recall(
+            " ".join(query), limit=limit, budget=budget, explain=explain, per_page=per_page, **wanted
+        )
+        named = labels(session, engine, _ids(answer))
+    session.out.note(_about(answer))
+    return session.out.answer(plain(answer), _lines(answer, named), count=len(answer.hits))
+
+
+def _ids(answer: Recall) -> Iterator[str]:
+    yield from (one.id for one in answer.dropped)
+    for hit in answer.hits:
+        yield hit.id
+        yield from hit.duplicates
+
+
+@command(
+    "engine context 'when is the kettle descaled?'",
+    "engine context kettle --budget 500 --tag kitchen --without-tag private",
+)
+@QUESTION
+@option(
+    "--budget",
+    metavar="N",
+    type=at_least(16),
+    default=DEFAULT_BUDGET,
+    help="The maximum number of tokens in total.",
+)
+@filter_options()
+@AS_OF
+def context(session: Session, query: tuple[str, ...], **wanted: Any) -> int:
+    """Find the text that answers a question, ready for a prompt.
+
+    Adjacent atoms of a source are joined into one window, which also contains some of the text around them.
+    The filter options apply to the surrounding text, too. If nothing is found, the exit code is 0.
+    """
+    return _context(session, query, **wanted)
+
+
+def _context(session: Session, query: tuple[str, ...], **wanted: Any) -> int:
+    with session.engine() as engine:
+        answer: Context = engine.context(" ".join(query), **wanted)
+    windows = len(answer.windows)
+    atoms = counted(sum(len(window.ids) for window in answer.windows), "atom")
+    tokens = f"{answer.tokens:,} of {answer.budget:,} tokens"
+    session.out.note(
+        "; ".join([f"{tokens}: {atoms} in {counted(windows, 'window')}", *map(str, answer.matched)])
+    )
+    # Each line of the text ends with a line end; printing adds the last line end.
+    text = [answer.text.removesuffix("\n")] if answer.text else []
+    return session.out.answer(plain(answer), text, count=windows)
+
+
+def _about(answer: Recall) -> str:
+    parts = [
+        f"{len(answer.hits)} of {answer.candidates:,} atoms",
+        f"searched for the terms: {' '.join(answer.terms)}",
+        f"answered by {answer.level}" + (f": {', '.join(answer.entities)}" if answer.entities else ""),
+    ]
+    parts += map(str, answer.matched)
+    if answer.bridges:
+        parts.append("walked " + " ".join(f"#{bridge.tag}" for bridge in answer.bridges))
+    if answer.folded:
+        parts.append(f"{counted(answer.folded, 'more piece')} of the same pages (--per-page 0)")
+    if answer.budget is not None:
+        parts.append(f"{answer.tokens:,} of {answer.budget:,} tokens")
+    return "; ".join(parts)
+
+
+def _lines(answer: Recall, named: Labels) -> Iterator[Line]:
+    for rank, hit in enumerate(answer.hits, 1):
+        yield from _hit(rank, hit, named)
+    for one in answer.dropped:
+        yield (
+            ("left out ", "dim"),
+            (named.id(one.id), "cyan"),
+            (f"  {named.name(one.id)}", ""),
+            (f"  {one.score:.2f}", "green"),
+            (f"  {one.reason}", "dim"),
+        )
+
+
+def _hit(rank: int, hit: Hit, named: Labels) -> Iterator[Line]:
+    heading = hit.heading or hit.source or "untitled"
+    yield ((f"{rank}. ", "dim"), (heading, "bold"), (f"  {hit.score:.2f}", "green"), (_role(hit), "dim"))
+    text = hit.snippet if hit.content is None else hit.content
+    for line in text.splitlines() if hit.content is not None else [" ".join(text.split())]:
+        yield (("   ", ""), (line, ""))
+    tags = "".join(f" #{tag}" for tag in hit.tags)
+    yield (
+        (f"   {named.id(hit.id)}", "cyan"),
+        (f"  {hit.source}" if hit.source else "", "dim"),
+        (tags, "magenta"),
+    )
+    if hit.duplicates:
+        yield ((f"   stands for {', '.join(map(named.id, hit.duplicates))}", "dim"),)
+    if hit.signals:
+        yield ((f"   {'  '.join(f'{signal} {value:+.2f}' for signal, value in hit.signals.items())}", "dim"),)
+
+
+def _role(hit: Hit) -> str:
+    if not hit.path:
+        return f"  {hit.role}" if hit.role == "walker" else ""
+    return f"  {hit.role} by {' '.join(hit.path)}"
+
+
+class Format(StrEnum):
+    """The output formats of a graph."""
+
+    TEXT = "text"
+    JSON = "json"
+    MERMAID = "mermaid"
+    DOT = "dot"
+
+
+@command(
+    "engine bright 'who looks after the boiler?'",
+    "engine bright kettle --limit 5 --format mermaid",
+    "engine bright kettle --format dot | dot -Tsvg",
+    "engine bright Ada Rust Bristol --across",
+)
+@QUESTION
+@limit(10, "The maximum number of atoms or paths, at most 50.")
+@option("--across", help="Show paths between persons, organisations, places, technologies and times.")
+@option(
+    "form",
+    "--format",
+    metavar="FORM",
+    default="text",
+    help="The output format: text, json, mermaid or dot (Graphviz).",
+)
+@filter_options("superseded")
+@AS_OF
+def bright(session: Session, query: tuple[str, ...], form: str, across: bool, **wanted: Any) -> int:
+    """Show the atoms that match a question, and their connections.
+
+    Atoms are connected by edges, shared tags and buckets, and adjacent positions in a source. Each connection
+    has a strength from 0 to 1.
+
+    With --across, show paths between names of different domains instead: what links a person with a
+    technology with a place. Each step is a relation or a text with both names, and shows its evidence.
+    """
+    drawn = choice(Format, form, "--format")
+    if across:
+        return _across(session, " ".join(query), drawn, **wanted)
+    with session.engine() as engine:
+        graph = engine.structured_graph(" ".join(query), **wanted)
+        named = labels(session, engine, (node.id for node in graph.nodes))
+    shown = f"{counted(len(graph.nodes), 'atom')}, {counted(len(graph.relations), 'relation')}"
+    session.out.note(f"{shown}; {graph.omitted:,} weaker ones omitted" if graph.omitted else shown)
+    if drawn is Format.JSON and not session.out.json:
+        session.out.json_line(plain(graph))
+        return 0
+    if drawn in {Format.MERMAID, Format.DOT}:
+        from engine.query.graph.drawing import dot, mermaid
+
+        text: Iterable[Shown] = [(mermaid if drawn is Format.MERMAID else dot)(graph).removesuffix("\n")]
+    else:
+        text = _graph(graph, named)
+    return session.out.answer(plain(graph), text, count=len(graph.nodes))
+
+
+def _graph(graph: BrightGraph, named: Labels) -> Iterator[Line]:
+    numbers = {node.id: str(number) for number, node in enumerate(graph.nodes, 1)}
+    for node in graph.nodes:
+        heading = node.title or node.source or "untitled"
+        yield (
+            (f"{numbers[node.id]}. ", "dim"),
+            (heading, "bold"),
+            (f"  {round(100 * node.brightness)}%", "green"),
+        )
+        yield (("   ", ""), (" ".join(node.snippet.split()), ""))
+        tags = "".join(f" #{tag}" for tag in node.tags)
+        yield (
+            (f"   {named.id(node.id)}", "cyan"),
+            (f"  {node.source}" if node.source else "", "dim"),
+            (tags, "magenta"),
+        )
+    for one in graph.relations:
+        arrow = "→" if one.directed else "–"
+        yield (
+            (f"{numbers[one.src]} {arrow} {numbers[one.dst]}", "bold"),
+            (f"  {one.kind}", "dim"),
+            (f"  {', '.join(one.names)}", "magenta"),
+            (f"  {one.strength:.2f}", "green"),
+        )
+
+
+def _across(session: Session, query: str, drawn: Format, **wanted: Any) -> int:
+    if drawn in {Format.MERMAID, Format.DOT}:
+        raise InvalidInputError(
+            f"--format {drawn} cannot be combined with --across", hint="use --format text or --format json"
+        )
+    with session.engine() as engine:
+        graph = engine.across(query, **wanted)
+        named = labels(session, engine, _evidence(graph))
+    shown = f"{counted(len(graph.nodes), 'name')}, {counted(len(graph.paths), 'path')}"
+    session.out.note(f"{shown}; {graph.omitted:,} weaker ones omitted" if graph.omitted else shown)
+    if drawn is Format.JSON and not session.out.json:
+        session.out.json_line(plain(graph))
+        return 0
+    return session.out.answer(plain(graph), _paths(graph, named), count=len(graph.paths))
+
+
+def _evidence(graph: AcrossGraph) -> Iterator[str]:
+    for path in graph.paths:
+        yield from (step.evidence.id for step in path.steps if step.evidence is not None)
+
+
+def _paths(graph: AcrossGraph, named: Labels) -> Iterator[Line]:
+    for domain in dict.fromkeys(node.domain for node in graph.nodes):
+        names = ", ".join(node.name for node in graph.nodes if node.domain is domain)
+        yield ((f"{domain:<12} ", "bold"), (names, ""))
+    for rank, path in enumerate(graph.paths, 1):
+        yield ((f"{rank}. ", "dim"), (" – ".join(path.names), "bold"), (f"  {path.strength:.2f}", "green"))
+        for step in path.steps:
+            yield from _step(step, named)
+
+
+def _step(step: PathStep, named: Labels) -> Iterator[Line]:
+    ends = (step.src, step.dst) if step.forward else (step.dst, step.src)
+    joined = "–" if step.relation is None else f"→ {step.relation} →"
+    yield ((f"   {ends[0]} {joined} {ends[1]}", "magenta"), (f"  {step.strength:.2f}", "green"))
+    if step.evidence is not None:
+        yield (
+            (f"     {named.id(step.evidence.id)}", "cyan"),
+            ("" if step.evidence.provenance == "internal" else f"  {step.evidence.provenance}", "dim"),
+            (f"  {' '.join(step.evidence.snippet.split())}", ""),
+        )

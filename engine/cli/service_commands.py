@@ -1,0 +1,351 @@
+"""The commands serve, ui and token: memories for other programs, for a browser, and who may use them."""
+
+from __future__ import annotations
+
+import threading
+import webbrowser
+from collections.abc import Iterator
+from contextlib import ExitStack, closing
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from engine.base.errors import InvalidInputError, RefusedError
+from engine.base.scopes import Scope
+from engine.base.times import shown_time
+from engine.cli.cli_output import Table
+from engine.cli.cli_session import Session
+from engine.cli.command_declaration import argument, command, option, repeated
+from engine.cli.shared_options import one_of, secrets_mode, time_in_microseconds
+from engine.memories.lease import DEFAULT_WAIT
+from engine.memories.settings import find_memory, find_secrets_for_agents, find_served
+from engine.remote.service_address import is_loopback
+from engine.service.tokens import ALL, KEPT_SECONDS, Token, Tokens, log, problem_of
+
+if TYPE_CHECKING:
+    from engine.service.memories import Memories
+
+DEFAULT_PORT = 8377
+
+
+@command(
+    "engine serve",
+    "engine serve --write --store postgresql://app@db.example/memories",
+    "engine serve --host 0.0.0.0 --certificate server.pem",
+    "engine serve --host 10.0.0.5 --behind-proxy 10.0.0.1",
+)
+@option("--write", help="Let tokens with the scope write or admin change memories. [default: read only]")
+@option("--host", metavar="HOST", default="127.0.0.1", help="The address to listen on.")
+@option(
+    "--port",
+    metavar="PORT",
+    type=click.IntRange(0, 65_535),
+    default=DEFAULT_PORT,
+    help="The port; 0 chooses a free port.",
+)
+@option("--certificate", metavar="FILE", help="The certificate and its chain (PEM), to serve HTTPS.")
+@option("--key", metavar="FILE", help="The private key (PEM). [default: in the file of the certificate]")
+@repeated(
+    "proxies",
+    "--behind-proxy",
+    metavar="ADDRESS",
+    help="A proxy whose X-Forwarded-For is believed: an address or a network. Repeatable.",
+)
+@option("--insecure", help="Serve plain HTTP on an address that other machines can reach.")
+@repeated("hosts", "--allow-host", help="A name that the header Host may contain. Repeatable.")
+@repeated(
+    "origins",
+    "--allow-origin",
+    metavar="ORIGIN",
+    help="An origin whose pages may use the service, such as https://app.example.com. Repeatable.",
+)
+@secrets_mode
+@option(
+    "rate",
+    "--rate",
+    metavar="N",
+    type=click.FloatRange(0.01, 1_000_000),
+    default=50.0,
+    help="The requests of one token in a second, on average.",
+)
+@option(
+    "--connections",
+    metavar="N",
+    type=click.IntRange(4, 100_000),
+    default=1_000,
+    help="The connections at the same time; a quarter of them from one address.",
+)
+@option("--quiet-requests", help="Do not log requests, only problems.")
+def serve(session: Session, **given: Any) -> int:
+    """Serve memories to programs and agents over HTTP.
+
+    The service answers JSON at /v1/ and the Model Context Protocol at /mcp. GET /v1/openapi.json describes
+    the addresses. It serves all memories of a folder, a file or a database; with --memory, only one.
+
+    Each request needs a token (`engine token new`). If no token exists and only this machine can reach the
+    service, it makes a token for this run. Logs are lines of JSON on stderr, without texts, queries and
+    tokens. SIGTERM ends the service.
+    """
+    from engine.service.access import Access
+    from engine.service.app import application
+    from engine.service.logs import log_requests, log_to_stderr
+    from engine.service.metrics import Metrics
+    from engine.service.rates import Rates
+    from engine.service.server import serve as run
+    from engine.service.settings import Limits, Settings, network_of
+
+    limits = Limits(
+        connections=given["connections"],
+        connections_of_peer=given["connections"] // 4,
+        requests_per_second=given["rate"],
+        requests_at_once=max(1, int(given["rate"] * 2)),
+    )
+    settings = Settings(
+        host=given["host"],
+        port=given["port"],
+        certificate=_path(given["certificate"]),
+        key=_path(given["key"]),
+        proxies=tuple(map(network_of, given["proxies"])),
+        insecure=given["insecure"],
+        hosts=given["hosts"],
+        origins=given["origins"],
+        limits=limits,
+    )
+    memories = served_memories(
+        session,
+        read_only=not given["write"],
+        secrets=find_secrets_for_agents(given["mode"]),
+        wait=session.wait if "wait" in session.given else DEFAULT_WAIT,
+    )
+    tokens = Tokens(memories.url)
+    try:
+        known = tokens.listed()
+        first = None if known else _token_of_this_run(tokens, given["host"], write=given["write"])
+        access = Access(
+            tokens,
+            read_only=memories.read_only,
+            rates=Rates(limits.requests_per_second, limits.requests_at_once, running=limits.requests_running),
+        )
+        metrics = Metrics()
+        log_to_stderr()
+
+        # These lines are printed even with --quiet: a new token is not shown anywhere else.
+        def note(text: str) -> None:
+            click.echo(text, err=True)
+            if first is not None:
+                click.echo(f"token (shown only once, for this run): {first}", err=True)
+            for problem in filter(None, map(problem_of, known)):
+                log.warning(problem)
+
+        observers = [] if given["quiet_requests"] else [log_requests]
+        run(application(memories, access, metrics), settings, note, observers, metrics)
+    finally:
+        tokens.close()
+    return 0
+
+
+def _path(text: str | None) -> Path | None:
+    return None if text is None else Path(text)
+
+
+def _token_of_this_run(tokens: Tokens, host: str, *, write: bool) -> str:
+    """Return a token for this run, because the table has none.
+
+    Raises:
+        RefusedError: Other machines can reach the service.
+    """
+    if not is_loopback(host):
+        raise RefusedError(
+            "there is no token, and without one the service accepts no request",
+            hint="make one: engine token new NAME",
+        )
+    return tokens.for_this_run(Scope.WRITE if write else Scope.READ)
+
+
+def served_memories(session: Session, **options: Any) -> Memories:
+    """Return the memories that --store and --memory name. `options` are further arguments of `Memories`.
+
+    Raises:
+        InvalidInputError: The store cannot be served.
+        NotFoundError: There is nothing to serve, and the service would make no store.
+    """
+    from engine.service.memories import Memories
+
+    memory = find_memory(session.store, session.memory)
+    only = None if memory is None else memory.name
+    memories = Memories(find_served(session.store, session.memory).url, only=only, **options)
+    if memories.read_only:
+        memories.require_any()
+    return memories
+
+
+PAGE: Final = """<!doctype html>
+<meta charset="utf-8">
+<meta name="referrer" content="no-referrer">
+<meta http-equiv="refresh" content="0; url={address}">
+<title>memroot</title>
+"""
+
+
+@command("engine ui", "engine ui --store notes --no-browser")
+@option(
+    "--port",
+    metavar="PORT",
+    type=click.IntRange(0, 65_535),
+    default=0,
+    help="The port; 0 chooses a free port.",
+)
+@option("--no-browser", help="Print the address, and open no browser.")
+def ui(session: Session, port: int, no_browser: bool) -> int:
+    """Look into a memory with a browser, which checks what it shows.
+
+    Serves a page on this machine only, and changes nothing. Prints the address, which has a token for this
+    run at its end. Ctrl-C or SIGTERM ends it.
+    """
+    from engine.service.access import Access
+    from engine.service.app import application
+    from engine.service.listening import listening
+    from engine.service.pages import prepare
+    from engine.service.server import run
+    from engine.service.settings import Settings
+
+    wait = session.wait if "wait" in session.given else DEFAULT_WAIT
+    memories = served_memories(session, read_only=True, wait=wait)
+    tokens = Tokens(memories.url)
+    with ExitStack() as closing:
+        closing.callback(tokens.close)
+        listener = closing.enter_context(listening(Settings(port=port)))
+        address = f"{listener.url}/#token={tokens.for_this_run()}"
+
+        prepare()
+
+        def ready() -> None:
+            click.echo(address)
+            if not no_browser:
+                _open(address, closing)
+
+        run(application(memories, Access(tokens, read_only=True)), listener, ready)
+    return 0
+
+
+def _open(address: str, closing: ExitStack) -> None:
+    """Open a browser at an address.
+
+    The browser is given a file that only this user can read, because every user of the machine can see the
+    arguments of a program, and the address ends with a token.
+    """
+    folder = closing.enter_context(TemporaryDirectory(prefix="memroot-"))
+    page = Path(folder) / "open.html"
+    page.write_text(PAGE.format(address=address), encoding="utf-8")
+    # In a thread, because some browsers return only when they are closed.
+    threading.Thread(target=webbrowser.open, args=(page.as_uri(),), daemon=True).start()
+
+
+ACTIONS = {"new": True, "list": False, "revoke": True}
+"""Action → True if it takes the name of a token."""
+
+
+@command(
+    "engine token new laptop --write",
+    "engine token new reader --memory 'team-*' --memory '~' --expires 2027-01-31",
+    "engine token list",
+    "engine token revoke laptop",
+)
+@argument("action", "ACTION", "The action: new, list or revoke.")
+@argument(
+    "name", "NAME", "For new and revoke: the name of the token, the actor of its events.", required=False
+)
+@option("--read", help="For new: the token may only read. This is the default.")
+@option("--write", help="For new: the token may read and write.")
+@option("--admin", help="For new: the token may also erase, and make, rename and delete memories.")
+@repeated(
+    "memories",
+    "--memory",
+    metavar="PATTERN",
+    help="For new: a memory that the token is for; * and ? are wildcards, ~ is the memory without a name. "
+    "Repeatable. [default: *, which means all]",
+)
+@option(
+    "--expires",
+    metavar="TIME",
+    callback=time_in_microseconds,
+    help="For new: the time from which the token is refused (ISO 8601; UTC if no zone). [default: never]",
+)
+def token(session: Session, action: str, name: str | None, **wanted: Any) -> int:
+    """Make, list and revoke the tokens of `engine serve`.
+
+    A token is printed once, when it is made; only a hash of it is stored. Each token has a name. The name is
+    the actor that the history shows for everything that is done with the token.
+
+    The tokens are stored beside the memories of --store, never in a memory. Copies, exports and backups of a
+    memory do not contain them. Exit code 6: there is already a token of this name.
+    """
+    one_of(ACTIONS, action, "action")
+    if ACTIONS[action] is (name is None):
+        raise InvalidInputError(f"{action} takes {'a' if ACTIONS[action] else 'no'} name")
+    if action != "new" and any(wanted.values()):
+        raise InvalidInputError("--read, --write, --admin, --memory and --expires are only for new")
+    with closing(Tokens(find_served(session.store).url)) as tokens:
+        if name is None:
+            return _list(session, tokens)
+        if action == "new":
+            return _new(session, tokens, name, **wanted)
+        tokens.revoke(name)
+    session.out.note(f"servers that run refuse the token within {KEPT_SECONDS:g} seconds")
+    return session.out.answer({"name": name, "revoked": True}, [name])
+
+
+def _new(
+    session: Session,
+    tokens: Tokens,
+    name: str,
+    *,
+    read: bool,
+    write: bool,
+    admin: bool,
+    memories: tuple[str, ...],
+    expires: int | None,
+) -> int:
+    if read + write + admin > 1:
+        raise InvalidInputError("give one of --read, --write and --admin", hint="--admin includes the others")
+    scope = Scope.ADMIN if admin else Scope.WRITE if write else Scope.READ
+    patterns = memories or (ALL,)
+    made = tokens.new(name, scope, patterns, expires=expires)
+    session.out.note(f"token {name}: {scope.name.lower()} on {', '.join(patterns)}; it is shown only once")
+    data = {"name": name, "scope": scope.name.lower(), "memories": list(patterns), "token": made}
+    return session.out.answer({**data, "expires": _shown(expires)}, [made])
+
+
+def _list(session: Session, tokens: Tokens) -> int:
+    found = tokens.listed()
+    if not found:
+        session.out.note("there are no tokens")
+    for problem in filter(None, map(problem_of, found)):
+        session.out.note(problem)
+    heads = ("name", "scope", "memories", "created", "expires", "state")
+    data = [
+        {
+            "name": one.name,
+            "scope": None if one.scope is None else one.scope.name.lower(),
+            "memories": list(one.memories),
+            "created": _shown(one.created),
+            "expires": _shown(one.expires),
+            "state": one.state,
+        }
+        for one in found
+    ]
+    return session.out.answer(data, [Table(heads, list(_rows(found)))] if found else [])
+
+
+def _rows(found: list[Token]) -> Iterator[tuple[str, ...]]:
+    for one in found:
+        scope = "-" if one.scope is None else one.scope.name.lower()
+        memories = " ".join(one.memories) or "-"
+        expires = "-" if one.state == "damaged" else _shown(one.expires) or "never"
+        yield (one.name, scope, memories, _shown(one.created) or "-", expires, one.state)
+
+
+def _shown(time: int | None) -> str | None:
+    return None if time is None else shown_time(time)

@@ -1,0 +1,192 @@
+"""Commands that create and describe stores: init, status, and memory for the named memories of a store."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from backends import store_exists
+from engine.base.errors import InvalidInputError, RefusedError, translated
+from engine.base.times import shown_time
+from engine.cli.cli_output import Failure, Line, Table, counted, line, plain
+from engine.cli.cli_session import Session
+from engine.cli.command_declaration import argument, command, option
+from engine.cli.shared_options import dry_run, one_of
+from engine.memories.named_changing import Memory, all_described, create, delete, memories, rename
+from engine.memories.opening import retry_while_busy
+from engine.memories.settings import find_root, find_secrets
+from engine.store.named_places import memory_url, root_of
+
+
+@command("engine init", "engine --store sqlite:shared.db init")
+def init(session: Session) -> int:
+    """Create an empty store if it does not exist.
+
+    `add` and `ingest` create the store themselves.
+    """
+    url, origin = session.setting
+    with translated():
+        there = store_exists(url)
+    with session.engine(create=True) as engine:
+        status = engine.status()
+    session.out.note("the store already exists" if there else "created an empty store")
+    name = session.named.name if session.named else None
+    data = {"store": url, "origin": origin, "memory": name, "store_id": status.store_id}
+    return session.out.answer({**data, "created": not there}, [url])
+
+
+@command("engine status", "engine status --json")
+def status(session: Session) -> int:
+    """Show what is in the store.
+
+    Changes nothing: derived data that is out of date is not updated. The counts nevertheless include the
+    last event.
+    """
+    url, origin = session.setting
+    with session.engine() as engine:
+        found = engine.status()
+    named = session.named
+    policy, said_by = find_secrets()
+    data = {"store": url, "origin": origin, "memory": named.name if named else None, **plain(found)}
+    mode = "off" if policy is None else str(policy.mode)
+    data["secrets"] = {"mode": mode, "origin": said_by}
+
+    def lines() -> Iterator[Line]:
+        yield line("store", f"{url} (from {origin})")
+        if named is not None:
+            yield line("memory", f"{named.name} (from {named.origin})")
+        yield line("store id", found.store_id)
+        yield line("kind", found.backend)
+        if found.read_only is not None:
+            yield line("read-only", found.read_only)
+        yield line("live atoms", f"{found.live_atoms:,}")
+        if found.conflicts:
+            yield line("conflicts", f"{found.conflicts:,} open; `engine conflicts` lists them")
+        yield line("contents", f"{found.contents:,}, including revised versions")
+        yield line("events", f"{found.events:,}")
+        for name, size in found.followers.items():
+            behind = found.events - size
+            yield line(f"  {name}", f"{behind:,} events behind" if behind else "up to date")
+        yield line("last event", shown_time(found.last_event))
+        if found.file_bytes is not None:
+            yield line("files", f"{found.file_bytes:,} bytes")
+        if found.scrubbed_at is None:
+            yield line("scrub", "never finished")
+        else:
+            yield line("scrub", f"clean at {shown_time(found.scrubbed_at)}, {found.scrubbed_events:,} events")
+        yield line("analyzer", found.analyzer)
+        if mode != "off":
+            yield line("secrets", f"{mode} (from {said_by})")
+        yield line("version", found.version)
+
+    return session.out.answer(data, lines())
+
+
+ACTIONS = {"list": 0, "create": 1, "rename": 2, "delete": 1}
+"""Action → the number of memory names that the action takes."""
+
+
+@command(
+    "engine memory create work --store memories",
+    "engine memory list --store memories",
+    "engine memory rename work office --store memories",
+    "engine memory delete office --yes --store memories",
+)
+@argument("action", "ACTION", "The action: list, create, rename or delete.")
+@argument(
+    "names",
+    "NAME",
+    "The name of the memory; for rename, the old and the new name.",
+    many=True,
+    required=False,
+)
+@option("--yes", help="Confirm the deletion. Without --yes, delete only shows what would be deleted.")
+@option(
+    "--names", "names_only", help="Let list show only the names. It then opens no memory, which is faster."
+)
+@dry_run("Show what would be done; change nothing.")
+def memory(
+    session: Session, action: str, names: tuple[str, ...], yes: bool, names_only: bool, dry_run: bool
+) -> int:
+    """List, create, rename or delete named memories.
+
+    --store names the root that holds the memories. The root is a folder, or one file given as sqlite:PATH.
+    Other commands select a memory with --memory NAME. Exit code 5: the memory is in use. 7: delete was used
+    without --yes.
+    """
+    one_of(ACTIONS, action, "action")
+    if len(names) != ACTIONS[action]:
+        raise InvalidInputError(f"{action} takes {counted(ACTIONS[action], 'name')}, not {len(names)}")
+    url = find_root(session.store).url
+    match action:
+        case "create":
+            return _create(session, url, *names, dry_run=dry_run)
+        case "rename":
+            return _rename(session, url, *names, dry_run=dry_run)
+        case "delete":
+            return _delete(session, url, *names, sure=yes and not dry_run, asked=dry_run)
+        case _:
+            return _names(session, url) if names_only else _list(session, url)
+
+
+def _names(session: Session, url: str) -> int:
+    found = memories(url)
+    if not found:
+        session.out.note(f"no memories in {root_of(url).url}")
+    return session.out.answer([{"name": name} for name in found], found)
+
+
+def _list(session: Session, url: str) -> int:
+    root = root_of(url)
+    found = list(all_described(root))
+    rows = [_row(one) for one in found]
+    if not found:
+        session.out.note(f"no memories in {root.url}")
+    heads = ("name", "state", "live atoms", "events", "bytes", "root")
+    return session.out.answer([plain(one) for one in found], [Table(heads, rows)] if rows else [])
+
+
+def _row(one: Memory) -> tuple[str, ...]:
+    numbers = ("-" if count is None else f"{count:,}" for count in (one.live_atoms, one.events, one.bytes))
+    return (one.name, one.state, *numbers, one.root or "-")
+
+
+def _create(session: Session, url: str, name: str, *, dry_run: bool) -> int:
+    place = memory_url(url, name)
+    if dry_run:
+        made = name not in memories(url)
+    else:
+        made = retry_while_busy(lambda: create(url, name, actor=session.actor), session.wait)
+    said = f"{'would create' if dry_run else 'created'} memory {name}"
+    session.out.note(said if made else f"memory {name} already exists")
+    return session.out.answer({"memory": name, "store": place, "created": made}, [place])
+
+
+def _rename(session: Session, url: str, old: str, new: str, *, dry_run: bool) -> int:
+    retry_while_busy(lambda: rename(url, old, new, dry_run=dry_run), session.wait)
+    session.out.note(f"{'would rename' if dry_run else 'renamed'} memory {old}")
+    place = memory_url(url, new)
+    return session.out.answer({"memory": new, "was": old, "store": place}, [place])
+
+
+def _delete(session: Session, url: str, name: str, *, sure: bool, asked: bool) -> int:
+    found = retry_while_busy(lambda: delete(url, name, dry_run=not sure), session.wait)
+    session.out.note("backups, copies and mirrors of the memory are not deleted")
+    failure = None
+    if sure and not found.cleared:
+        session.out.note(
+            "other processes have the file open; the write-ahead log keeps data until they close the file"
+        )
+    elif not (sure or asked):
+        hint = "check what would be deleted, then add --yes"
+        failure = Failure.of(RefusedError(f"memory {name} was not deleted", hint=hint))
+
+    def lines() -> Iterator[Line]:
+        yield line("deleted" if sure else "would go", name)
+        if found.memory.live_atoms is not None and found.memory.events is not None:
+            yield line("live atoms", f"{found.memory.live_atoms:,}")
+            yield line("events", f"{found.memory.events:,}")
+        yield line("bytes", f"{found.memory.bytes:,}")
+        for path in found.kept:
+            yield line("kept", f"{path}: not a file of this memory")
+
+    return session.out.answer({**plain(found), "deleted": sure}, lines(), failure=failure)
