@@ -23,7 +23,7 @@ ROOT = Path(__file__).resolve().parents[1]
 PAGES = ("*.md", "docs/**/*.md", "bench/**/*.md", "tests/vectors/README.md")
 """The pages of the site."""
 
-LINKED = ("LICENSE", "examples/*.py", "docs/**/*.svg", "docs/**/*.webp")
+LINKED = ("LICENSE", "Dockerfile", "compose.yaml", "examples/*.py", "docs/**/*.svg", "docs/**/*.webp")
 """Other files that pages link to or show; they are copied as they are."""
 
 PICTURE = re.compile(
@@ -37,7 +37,7 @@ PICTURE = re.compile(
 ENGINE_PAGES = {
     "engine": ("engine.engine", "engine.asynchronous", "engine.remote"),
     "commands": ("engine.commands",),
-    "records": ("engine.base.model", "engine.base.version"),
+    "records": ("engine.base.model", "engine.base"),
     "questions": ("engine.query", "engine.text.language", "engine.store.past"),
     "upkeep": ("engine",),
     "errors": ("engine.base.errors",),

@@ -7,11 +7,13 @@ from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any
 
+import pytest
 import yaml
 
 import backends
 import engine
 import proofs
+from tests.support.pages import spans
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -72,6 +74,33 @@ def test_a_list_right_after_a_paragraph_is_a_list() -> None:
     """The hook inserts a blank line before a list, but not between list items, and not in a fenced block."""
     text = "Bounds:\n- one\n  more\n- two\n\n1. three\n\n```text\n$ ls\n- four\n```\n"
     assert hooks().spaced(text) == text.replace("Bounds:\n", "Bounds:\n\n")
+
+
+def missing_from_site(page: Path) -> list[tuple[int, str]]:
+    """Return the links and pictures of a page whose files the site does not have, each with its line."""
+    site = hooks()
+    files = {ROOT / path for path in site.matching(site.PAGES + site.LINKED)}
+    targets = [(line, str(token.attrs["href"])) for line, token in spans(page, "link_open")]
+    targets += [(line, str(token.attrs["src"])) for line, token in spans(page, "image")]
+    return [
+        (line, target)
+        for line, target in targets
+        if not target.startswith(("https://", "http://", "mailto:", "#"))
+        and (page.parent / target.partition("#")[0]).resolve() not in files
+    ]
+
+
+@pytest.mark.parametrize("page", hooks().matching(hooks().PAGES))
+def test_every_link_of_a_page_leads_to_a_file_of_the_site(page: str) -> None:
+    """The site has each file that a page links to or shows; otherwise, the strict build would fail."""
+    assert missing_from_site(ROOT / page) == []
+
+
+def test_a_link_to_a_file_that_is_not_in_the_site_is_found(tmp_path: Path) -> None:
+    """A link to a file of the repository that the site does not have is reported with its line."""
+    page = tmp_path / "page.md"
+    page.write_text(f"# Page\n\n[settings]({ROOT}/pyproject.toml)\n", encoding="utf-8")
+    assert missing_from_site(page) == [(3, f"{ROOT}/pyproject.toml")]
 
 
 def test_the_reference_has_every_public_name() -> None:
