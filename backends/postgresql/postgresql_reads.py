@@ -159,7 +159,7 @@ class PostgreSQLSnapshot(Snapshot):
         return self.multi_get((key,))[0]
 
     def multi_get(self, keys: Sequence[bytes]) -> list[bytes | None]:
-        """Return the values of `keys`, in their order. Rows in the cache of the handle are not fetched again."""
+        """Return the values of `keys`, in their order. Cached rows are not fetched again."""
         self.check()
         found = {} if self.from_store else self._cache.find(self._state, keys)
         missing = [key for key in keys if key not in found]

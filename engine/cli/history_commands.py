@@ -1,4 +1,4 @@
-"""Commands on what happened: history, log, root, diff, why, and revert."""
+"""Commands on the history: history, log, root, diff, why, and revert."""
 
 from __future__ import annotations
 

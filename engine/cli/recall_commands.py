@@ -202,8 +202,8 @@ def bright(session: Session, query: tuple[str, ...], form: str, across: bool, **
     Atoms are connected by edges, shared tags and buckets, and adjacent positions in a source. Each connection
     has a strength from 0 to 1.
 
-    With --across, show paths between names of different domains instead: what links a person with a
-    technology with a place. Each step is a relation or a text with both names, and shows its evidence.
+    With --across, show paths between names of different domains instead, such as a person, a technology and a
+    place. Each step is a relation or a text with both names, and shows its evidence.
     """
     drawn = choice(Format, form, "--format")
     if across:

@@ -268,7 +268,7 @@ def _check_same(recorded: list[Entry], once: Once, atom: bytes, reason: str, *, 
 
 
 def _again(recorded: list[Entry], atom: bytes, reason: str) -> Erasure:
-    """Return what the journal shows about an erasure that was carried out earlier."""
+    """Return the report on an erasure that was carried out earlier, as far as the journal shows it."""
     body = recorded[-1].body
     return Erasure(
         id=show_id(atom),

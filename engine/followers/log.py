@@ -123,7 +123,7 @@ class _Ends:
         self._groups: dict[int, list[bytes]] = {}
 
     def read(self, level: int, start: int, stop: int) -> list[bytes]:
-        """Return what `read_hashes` returns."""
+        """Return the result of `read_hashes`."""
         end = self._size >> level * WIDTH_BITS
         first = end // WIDTH * WIDTH
         stored = not level or end << level * WIDTH_BITS <= self._covered

@@ -29,12 +29,12 @@ _BUSY: Final = (
 
 
 class Acceptor:
-    """Gives each new connection a place and a protocol. Has the methods of a server that uvicorn calls."""
+    """Gives each new connection a place and a protocol. It has the methods of a server that uvicorn calls."""
 
     def __init__(
         self, listener: Listener, connections: Connections, protocol: Callable[[Place], Connection]
     ) -> None:
-        """Take connections of `listener`; `protocol` returns the protocol for the owner of a place."""
+        """Accept connections of `listener`; `protocol` makes the protocol for the owner of a place."""
         self._listener = listener
         self._connections = connections
         self._protocol = protocol
@@ -121,7 +121,7 @@ class Acceptor:
 
 
 def _share(peer: ipaddress.IPv4Address | ipaddress.IPv6Address) -> str:
-    """Return what the limit for one peer counts: an address, or the /64 network of an IPv6 address."""
+    """Return the unit to which the limit for one peer applies: an address, or the /64 network of one."""
     if isinstance(peer, ipaddress.IPv4Address) or peer.is_loopback:
         return str(peer)
     return str(ipaddress.ip_network((peer, 64), strict=False))

@@ -1,4 +1,4 @@
-"""The ASGI application: the addresses, and what answers at each.
+"""The ASGI application: the addresses, and the endpoint at each.
 
 It keeps nothing between requests except open memories, so that any number of them can serve one database.
 """
@@ -86,7 +86,7 @@ def application(memories: Memories, access: Access, metrics: Metrics | None = No
 
 
 def _by_method(path: str, **endpoints: Callable[[Request], Awaitable[Response]]) -> Route:
-    """Return one route for all methods of an address. A wrong method is told all right ones."""
+    """Return one route for all methods of an address. The answer to a wrong method lists the right ones."""
     accepted = (*endpoints, "HEAD") if "GET" in endpoints else tuple(endpoints)
 
     async def endpoint(request: Request) -> Response:

@@ -1,11 +1,11 @@
 """The table of open connections: how many there may be, and which one makes room for a new one.
 
 A client is *known* on a connection if the last request there had a valid token; otherwise it is a stranger.
-If there is no place, the oldest connection of a stranger makes room. A new connection is that of a stranger,
-too, but as many others as strangers have places must come before its turn, so it has time to show its token.
-If strangers have less than a quarter of the places, the oldest idle connection of a known client makes room
-instead. A connection with a running request of a known client never does. Therefore strangers can keep other
-strangers out, but not a client with a token.
+If there is no place, the oldest connection of a stranger makes room. A new connection belongs to a stranger,
+too. Its turn comes only after as many newer connections as strangers have places, so it has time to show its
+token. If strangers have less than a quarter of the places, the oldest idle connection of a known client makes
+room instead. A connection with a running request of a known client never makes room. Therefore strangers can
+keep other strangers out, but not a client with a token.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Place:
 
 
 class Connections:
-    """All open connections of a server, the oldest first. For one thread."""
+    """All open connections of a server, the oldest first. Only one thread may use it."""
 
     def __init__(self, most: int, most_of_peer: int) -> None:
         """Allow `most` connections in all, and `most_of_peer` from one address."""
@@ -99,7 +99,7 @@ class Connections:
         return self._make_room(self._places, self._most)
 
     def _make_room(self, places: Iterable[Place], most: int) -> bool:
-        """Drop one of these places, of which there may be `most`. Return False if all are in use."""
+        """Drop one of `places`, of which `most` are allowed. Return False if all are in use."""
         standings = {place: place.standing() for place in places}
         strangers, idle = (
             [place for place, found in standings.items() if found is wanted]

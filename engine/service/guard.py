@@ -25,7 +25,7 @@ log: Final = logging.getLogger("engine.service")
 
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]")
 BULK: Final = "/bulk"
-"""The end of the paths whose requests are read line by line."""
+"""The suffix of the paths whose requests are read line by line."""
 
 _LOOPBACK: Final = (LOOPBACK, "localhost", "[::1]")
 
@@ -91,7 +91,7 @@ class Guard:
 
 
 def _too_large(most: int) -> Problem:
-    """The refusal of a body with more than `most` bytes."""
+    """Return the refusal of a body with more than `most` bytes."""
     return Problem(413, "limit", f"the body of a request has at most {most} bytes")
 
 
@@ -144,7 +144,7 @@ class Names:
 
     @staticmethod
     def _is_own_address(name: str, scope: Scope) -> bool:
-        """Return True for the address that the connection was made to: rebinding needs a name."""
+        """Return True for the address that the connection was made to, because DNS rebinding needs a name."""
         try:
             own = address_of(scope["server"][0])
             return not own.is_loopback and address_of(name.removeprefix("[").removesuffix("]")) == own
@@ -190,7 +190,10 @@ class _Exchange:
         await self._send(message)
 
     async def fail(self, problem: Problem) -> None:
-        """Answer instead of the application. If its answer has begun, it is cut off by the connection."""
+        """Answer instead of the application.
+
+        If the application's answer has begun, the connection cuts it off.
+        """
         if not (self.status or self.refused):
             await problem(self._scope, self._receive, self._send)
         self.refused = True

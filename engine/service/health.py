@@ -1,4 +1,4 @@
-"""For those who operate the service: does it live, can it answer, and what has it done?"""
+"""For operators of the service: whether it runs, whether it can answer, and what it has done."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ READY_SECONDS: Final = 5.0
 """The time in which the store must answer a read."""
 
 KEPT_SECONDS: Final = 1.0
-"""The time for which the answer of a read is kept, since anybody may ask."""
+"""The time for which the result of a read is reused, because anybody may send this request."""
 
 
 @dataclass
@@ -41,7 +41,7 @@ class Health:
         return answer({"status": "ok"})
 
     async def ready(self, request: Request) -> Response:
-        """Answer `GET /ready`: the store answers a read. Needs no token, and says nothing of the store."""
+        """Answer `GET /ready`: the store answers a read. Needs no token and reveals nothing else."""
         del request
         async with self._lock:
             if time.monotonic() - self._asked >= KEPT_SECONDS:
@@ -56,7 +56,7 @@ class Health:
                 await anyio.to_thread.run_sync(self.calls.memories.touch, abandon_on_cancel=True)
             except EngineError as error:
                 log.warning("the store does not answer: %s", error.code)
-                return BusyError("the store does not answer", hint="the log of the service tells why")
+                return BusyError("the store does not answer", hint="the log of the service states the reason")
             return None
         return BusyError("the store does not answer in time")
 

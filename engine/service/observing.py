@@ -1,4 +1,4 @@
-"""What an operator may know of a request: never its path, its query, its body or its token."""
+"""The facts about a request that an operator may see: never its path, its query, its body or its token."""
 
 from __future__ import annotations
 
@@ -51,10 +51,10 @@ Observer = Callable[[Exchange], None]
 
 
 class Observed:
-    """An ASGI application that tells observers of each request to another application."""
+    """An ASGI application that reports each request to another application to observers."""
 
     def __init__(self, app: ASGIApp, observers: Sequence[Observer]) -> None:
-        """Tell `observers` of each request to `app`."""
+        """Report each request to `app` to `observers`."""
         self._app = app
         self._observers = observers
 
@@ -89,12 +89,12 @@ class Observed:
 
 
 def refused(status: int, client: tuple[str, int] | None) -> Exchange:
-    """What there is to say of bytes that are not a request."""
+    """The description of bytes that are not a request."""
     return Exchange(_OTHER, UNMATCHED, status, 0.0, 0, "", peer_of(client))
 
 
 def peer_of(client: tuple[str, int] | None) -> str:
-    """Return the address of a client. What a proxy forwards can be any text."""
+    """Return the address of a client. A proxy can forward any text as the address."""
     try:
         return "" if client is None else str(address_of(client[0]))
     except ValueError:

@@ -1,6 +1,6 @@
 """The pages for browsers: the window into the memories at `/`, and at `/verify` the page that checks a proof.
 
-Pages need no token. They are the same for everybody; they ask for what a memory holds with a token.
+Pages need no token. They are the same for everybody, and request the contents of a memory with a token.
 """
 
 from __future__ import annotations

@@ -36,7 +36,7 @@ _log.setLevel(logging.ERROR)
 
 
 class Stage(enum.Enum):
-    """What a connection waits for."""
+    """The event that a connection waits for."""
 
     FIRST = "the first byte"
     IDLE = "the next request"
@@ -106,7 +106,7 @@ class Connection(H11Protocol):
         return self.cycle
 
     def stage(self) -> Stage:
-        """Return what the connection waits for now."""
+        """Return the event that the connection waits for now."""
         if self.transport.is_closing():
             return Stage.CLOSING
         if self.flow.write_paused:
@@ -121,7 +121,7 @@ class Connection(H11Protocol):
         return Stage.ANSWERING if cycle.response_started else Stage.ANSWER
 
     def look(self, now: float) -> None:
-        """End the connection if what it waits for has taken too long. `now` is in seconds."""
+        """End the connection if it has waited too long. `now` is in seconds."""
         stage = self.stage()
         watched = (stage, self.cycle, self._read_by_client)
         if watched != self._watched:

@@ -54,7 +54,10 @@ class Rates:
                 del self._running[name]
 
     def wait(self, name: str) -> int:
-        """Count one request. Return 0 if it is allowed, or the whole seconds after which the next one is."""
+        """Count one request.
+
+        Return 0 if it is allowed; otherwise the number of seconds until the next one is.
+        """
         with self._lock:
             return self._counted(name, self._clock())
 

@@ -1,4 +1,4 @@
-"""What the application and the server tell each other about a request: keys of `scope["state"]` (ASGI)."""
+"""Facts about a request that the application and the server exchange: keys of `scope["state"]` (ASGI)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ TOKEN: Final = "token"  # noqa: S105  the name of a key, not a token
 """The name of the token that the application has accepted."""
 
 STREAM: Final = "stream"
-"""True if the answer is a stream of events, which may take any time and is ended when the server stops."""
+"""True if the answer is a stream of events, which may last any time and ends when the server stops."""
 
 STATUS: Final = "status"
 """The status with which the server has answered instead of the application."""

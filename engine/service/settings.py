@@ -1,4 +1,4 @@
-"""What the operator of a server decides: address, encryption, proxies, allowed names, and limits."""
+"""The settings of a server: address, encryption, proxies, allowed names, and limits."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _ORIGIN: Final = re.compile(r"[a-z][a-z0-9+.-]{0,31}://[A-Za-z0-9_.:\[\]-]{1,270
 
 @dataclass(frozen=True)
 class Limits:
-    """The limits that every client is held to. Times are in seconds and are checked twice a second."""
+    """The limits for every client. Times are in seconds and are checked twice a second."""
 
     connections: int = 1_000
     """The maximum number of simultaneous connections."""
@@ -78,7 +78,7 @@ BODY_BYTES_A_SECOND: Final = 64 << 10
 
 @dataclass(frozen=True)
 class Settings:
-    """Where a server listens, and whom it answers."""
+    """The addresses at which a server listens, and the clients that it answers."""
 
     host: str = LOOPBACK
     """The address, or a name of it."""
@@ -93,7 +93,7 @@ class Settings:
     """The file with the private key (PEM). If None, the key is in the file of the certificate."""
 
     proxies: tuple[Network, ...] = ()
-    """The addresses of the proxies whose X-Forwarded-For and X-Forwarded-Proto are believed."""
+    """The addresses of the proxies whose headers X-Forwarded-For and X-Forwarded-Proto are trusted."""
 
     insecure: bool = False
     """True to allow plain HTTP on an address that other machines can reach."""

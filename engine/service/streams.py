@@ -1,4 +1,4 @@
-"""Long answers, which are cut off if their token is revoked meanwhile."""
+"""Long answers, which end early if their token is revoked meanwhile."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ log: Final = logging.getLogger("engine.service")
 class Lines(StreamingResponse):
     """Lines of JSON that are sent part by part.
 
-    Before each part, `may_go_on` is asked. If it denies, the answer ends without its last chunk, so that no
-    client takes it for complete.
+    `may_go_on` is called before each part. If it returns False, the answer ends without its last chunk, so
+    that no client takes the answer for complete.
 
     Args:
         parts: The parts of the answer.

@@ -1,4 +1,4 @@
-"""Paths between names of different domains: what links a person with a technology with a place.
+"""Paths between names of different domains, such as a person, a technology and a place.
 
     question ─▶ names (given, or of the hits) ─▶ names in between ─▶ steps with evidence ─▶ best paths
 
@@ -144,7 +144,7 @@ class _Search:
         self._dates: set[str] = set()
 
     def ends(self, given: Sequence[Name], *, anywhere: bool) -> list[Name]:
-        """Return the names that may be ends: those given, then those of the hits, the best hit first.
+        """Return the names that may be ends: the given names, then the names in the hits, best hit first.
 
         If `anywhere`, the names with the most atoms follow.
         """
@@ -171,7 +171,10 @@ class _Search:
         return sorted(known, key=lambda name: (-len(name.atoms) - len(name.links), name.identity))
 
     def between(self, ends: Sequence[Name]) -> list[Name]:
-        """Return the names that share atoms or relations with the ends, those of the most ends first."""
+        """Return the names that share atoms or relations with the ends.
+
+        Names that share with the most ends come first.
+        """
         reached: dict[str, set[str]] = {}
         found: dict[str, Name] = {}
         for end in ends:
@@ -191,7 +194,7 @@ class _Search:
         return [found[identity] for identity in chosen]
 
     def dates(self, ends: Sequence[Name]) -> list[Name]:
-        """Return the dates that some atoms of the ends mention, those of the most atoms first."""
+        """Return the dates that atoms of the ends mention, the most frequent first."""
         chosen = [end.atoms for end in ends]
         atoms = {atom for own in chosen for atom in self._best(own)[:TEXTS_DATED]}
         records = self._records(sorted(atoms))
@@ -205,7 +208,7 @@ class _Search:
         return [self.reader.dated(one, found[one][min(found[one])], found[one]) for one in order[:DATES_MAX]]
 
     def _best(self, atoms: Iterable[bytes]) -> list[bytes]:
-        """Return the atoms, those that answer the question best first."""
+        """Return the atoms in the order in which they answer the question, the best first."""
         return sorted(atoms, key=lambda atom: (self._ranks.get(atom, HITS), atom))
 
     def _records(self, atoms: Iterable[bytes]) -> list[AtomRecord]:
@@ -227,7 +230,7 @@ class _Search:
         )
 
     def rarity(self, name: Name) -> float:
-        """Return 1 - log(n) / log(N + 1) for a name of n atoms in a memory of N atoms that are no entities.
+        """Return 1 - log(n) / log(N + 1) for a name of n atoms in a memory of N atoms, entities not counted.
 
         The result is 1 for a name of one atom, a half for a name of √N atoms, and almost 0 for a name that
         all atoms have.

@@ -265,7 +265,7 @@ class Revertible:
 def revertible(
     store: Store, start: int, stop: int | None, *, by: str, actor: str | None, limit: int
 ) -> Revertible:
-    """Return what a revert would change. The arguments are those of `Engine.revertible`.
+    """Return the changes that a revert would make. The arguments are those of `Engine.revertible`.
 
     Raises:
         NotFoundError: the range is beyond the end of the journal.

@@ -57,7 +57,7 @@ _OPPOSITES: Final = (
 )
 _LISTED: Final = f"{_NEGATIONS} {_PERSONS} {_QUANTITIES} {_TIMES} {_OPPOSITES}"
 FACTS: Final = frozenset(_LISTED.split()) | lexicon.NUMBERS
-"""Words, in small letters, with which a text states another fact than without them."""
+"""Words, in small letters, that change the fact that a text states."""
 
 _FILLERS: Final = "a an the that this also too very really quite rather just still so well indeed actually"
 FILLERS: Final = frozenset(_FILLERS.split())

@@ -130,7 +130,7 @@ def _events(backend: Backend, progress: Scrub) -> Scrub:
             return replace(progress, events=stop, frontier=frontier.to_bytes().hex())
         if frontier != log.frontier:
             raise CorruptionError(
-                f"the {log.size} headers of the journal are not those that the log commits to",
+                f"the log does not commit to the {log.size} headers of the journal",
                 hint="run `engine verify-root`",
                 family="journal",
             )

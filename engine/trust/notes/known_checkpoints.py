@@ -81,7 +81,7 @@ def read_history(rows: Reader, sizes: Iterable[int]) -> History:
             roots[frontier.size] = frontier.root()
     if frontier != log.frontier:
         raise CorruptionError(
-            f"the {log.size} headers of the journal are not those that the log commits to",
+            f"the log does not commit to the {log.size} headers of the journal",
             hint="`engine verify-root` names the first header that differs",
             family="journal",
         )

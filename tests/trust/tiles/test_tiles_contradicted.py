@@ -85,7 +85,7 @@ def test_a_damaged_header_is_damage_and_no_fork(tmp_path: Path) -> None:
     assert read_log(store).size > 256
     note = export_at(store, 200, tmp_path)
     put_rows(store, {journal_key(199): b"damaged"})
-    with pytest.raises(CorruptionError, match="are not those that the log commits to"):
+    with pytest.raises(CorruptionError, match="the log does not commit to the"):
         put(store, tmp_path)
     assert (tmp_path / "checkpoint").read_bytes() == note
 

@@ -82,9 +82,7 @@ class Clause:
         return not _NEGATIONS.isdisjoint(between) or any(word.endswith("n't") for word in between)
 
     def _group(self, at: int) -> Group | None:
-        """Return the auxiliary verbs before the word at index `at`, or None if they express a negation or a
-        wish.
-        """
+        """Return the auxiliary verbs before the word at index `at`, or None if they negate or wish."""
         be = have = plural = past = False
         start = at
         while True:

@@ -94,7 +94,7 @@ class Phrases:
         return joined.replace(" 's", "'s").replace(" ,", ",")
 
     def kind(self, at: int) -> Kind:
-        """Return what the token at index `at` can be."""
+        """Return the role that the token at index `at` can have."""
         if at not in self._kinds:
             self._kinds[at] = self._kind(at)
         return self._kinds[at]

@@ -132,9 +132,7 @@ class VerbPatterns(Clause):
         return subjects
 
     def _described_before(self, at: int) -> Phrase | None:
-        """Return the phrase that a participle after the comma at `at` describes: `the Wren, 140 tons, owned
-        by`.
-        """
+        """Return the phrase that a participle after a comma describes: `the Wren, 140 tons, owned by`."""
         last = self.phrases.left(at)
         if last is None or last.proper:
             return last

@@ -2,7 +2,7 @@
 
 Two signals are part of this step. With `near`, an atom's score rises with the scores of the atoms near it;
 with `source`, with the scores of the atoms of its source. Both are computed for each term separately. An atom
-gains a share of what it lacks: the best score of the term in a neighbour or in the source, minus the atom's
+gains a share of the difference: the best score of the term in a neighbour or in the source, minus the atom's
 own score for the term. The scores of several neighbours are not added up. So an atom gains most if the terms
 that occur near it are not in the atom itself. In a conversation, for example, one message often contains some
 of the words, and the reply to it contains the others.

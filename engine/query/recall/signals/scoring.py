@@ -122,7 +122,7 @@ class Lists:
         return gains_at(self, ordinals)
 
     def lacking(self, ordinals: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Return True for each document that gains nothing. Its score is then 0."""
+        """Return True for each document whose score stays 0."""
         if NATIVE is not None:
             found = NATIVE.lacking(self.kernel_lists, ordinals.astype("<i8", copy=False).tobytes())
             if found is not None:
