@@ -24,8 +24,8 @@ from bench.retrieval.sets import Document, Memory, Question, QuestionSet
 from engine.base.model import Atom
 from engine.base.validation import atom_id, show_id
 from engine.files.ingest.documents import Reference
-from engine.files.ingest.links import Targets
-from engine.text.words import STOP_WORDS
+from engine.files.ingest.ingest_links import Targets
+from engine.text.analyzer import STOP_WORDS
 from proofs.events import EventKind
 from proofs.leaves import State
 

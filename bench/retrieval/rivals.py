@@ -23,7 +23,7 @@ from bench.data import Text
 from bench.retrieval.sets import Memory
 from bench.rivals import Fts
 from engine import Engine
-from engine.text.words import STOP_WORDS
+from engine.text.analyzer import STOP_WORDS
 
 Ask = Callable[[str, int], list[str]]
 """A function that takes a question and a limit and returns the names of documents, the best first."""

@@ -33,9 +33,9 @@ from engine.cli.command_declaration import NUMBER, WHOLE, argument, command, opt
 from engine.cli.shared_options import CHECKPOINTS, EVIDENCE, EXPECT
 from engine.kernels import NATIVE
 from engine.ledger.journal import read_identity, read_log
-from engine.memories.settings import find_mirror, find_secrets
+from engine.memories.memory_settings import find_mirror, find_secrets
 from engine.store import maintenance
-from engine.text.language.model import RULES
+from engine.text.language.question_model import RULES
 from engine.trust.audit.comparison import NO_CURSOR, Difference
 from engine.trust.audit.scrub import Scrub, read_scrub, scrub_file, scrub_piece, store_id_of, write_scrub
 from engine.trust.audit.verify import Report, verify

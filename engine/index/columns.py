@@ -17,10 +17,9 @@ from engine.base.limits import INTEGER_MAX
 from engine.index.document_numbers import decode_numbers, encode_numbers
 from engine.index.segments import HEAD, columns_head, describe
 from engine.kernels import NATIVE
-from engine.text.analyzer import KERNEL_TERMS, index_terms
-from engine.text.labels import label_of
+from engine.text.analyzer import KERNEL_TERMS, STOP_WORDS, index_terms
 from engine.text.simhash import combine, term_hash, title_hash
-from engine.text.words import STOP_WORDS
+from engine.text.speaker_labels import label_of
 from proofs.events import AtomBody, Body
 from proofs.hashing import source_number
 from proofs.leaves import LENGTH_MAX

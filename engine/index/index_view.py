@@ -12,7 +12,7 @@ from engine.index.columns import Columns, Facts
 from engine.index.packs import malformed, terms_of
 from engine.index.postings import Postings, Tail, decode
 from engine.index.segments import HEAD, HEAD_BYTES, SegmentName
-from engine.text.identifiers import TERM_BYTES_MAX
+from engine.text.analyzer import TERM_BYTES_MAX
 from proofs.leaves import Summary
 
 if TYPE_CHECKING:

@@ -48,8 +48,7 @@ from engine.index.segments import (
     encode_blocks,
 )
 from engine.kernels import NATIVE
-from engine.text.analyzer import KERNEL_TERMS
-from engine.text.identifiers import TERM_BYTES_MAX
+from engine.text.analyzer import KERNEL_TERMS, TERM_BYTES_MAX
 from proofs.hashing import row_leaf
 from proofs.leaves import TAIL_LEVEL, Summary
 from proofs.rows import rows_root

@@ -23,7 +23,7 @@ from engine.ledger.layout import atom_key
 from engine.ledger.queries import bodies_of, edges_at, ids_at, records_of
 from engine.ledger.records import AtomRecord, EdgeRecord, decode_atom, type_name
 from engine.store.store import Store
-from engine.text.tokens import estimate_tokens
+from engine.text.token_estimate import estimate_tokens
 from proofs.leaves import Group, State
 
 _IN_PARTS: Final = "use several calls; if an entity has thousands of observations, delete these first"

@@ -142,7 +142,7 @@ def _reads(
 
     def run(engine: Engine, arguments: Arguments) -> Fields:
         from engine.knowledge import AnswerLimitError, graph_values
-        from engine.text.tokens import estimate_tokens
+        from engine.text.token_estimate import estimate_tokens
 
         fields = None
         with suppress(AnswerLimitError):

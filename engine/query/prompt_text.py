@@ -22,7 +22,7 @@ from typing import Final
 from engine.base.characters import INVISIBLE, escape_match, is_plain, lazy
 from engine.kernels import NATIVE
 from engine.ledger.queries import SHORT_ID_DIGITS
-from engine.text.tokens import estimate_tokens
+from engine.text.token_estimate import estimate_tokens
 
 ID_DIGITS: Final = SHORT_ID_DIGITS
 """The number of digits to which a heading shortens an id. A shortened id costs about 5 tokens; a whole id

@@ -13,8 +13,7 @@ from functools import reduce
 from itertools import accumulate, combinations, pairwise, product
 from typing import TYPE_CHECKING, Final
 
-from engine.text.analyzer import index_terms
-from engine.text.words import STOP_WORDS
+from engine.text.analyzer import STOP_WORDS, index_terms
 from proofs.hashing import term_number
 
 if TYPE_CHECKING:

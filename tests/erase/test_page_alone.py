@@ -8,11 +8,10 @@ from hypothesis import strategies as st
 
 from engine.engine import Engine
 from engine.ledger.journal import read_log, read_raw
-from engine.text.analyzer import index_terms
-from engine.text.words import STOP_WORDS
+from engine.text.analyzer import STOP_WORDS, index_terms
 from proofs.hashing import destroyed_hash
-from tests import spec_naive as naive
 from tests.erase.support import SECRET, erased, mixed
+from tests.spec import spec_naive as naive
 from tests.support.engines import backend_of
 
 

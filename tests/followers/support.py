@@ -12,13 +12,12 @@ from engine.index.columns import atom_body
 from engine.index.index_follower import IndexFollower
 from engine.index.index_view import IndexView
 from engine.ledger.layout import cursor_key, tree_prefix
-from engine.text.analyzer import index_terms
-from engine.text.words import STOP_WORDS
+from engine.text.analyzer import STOP_WORDS, index_terms
 from proofs.codec import pack
 from proofs.events import AtomBody, AtomDetail, Body, Entry, EventKind, Header, ReasonBody
 from proofs.hashing import inner_row_hash, row_hash, rows_node
-from tests.spec_facts import NO_DOCUMENT, Document, document
-from tests.spec_packs import stored_segment
+from tests.spec.spec_facts import NO_DOCUMENT, Document, document
+from tests.spec.spec_packs import stored_segment
 
 Rows = dict[bytes, bytes]
 

@@ -15,9 +15,9 @@ from engine.index import postings_cache
 from engine.index.index_view import IndexView
 from engine.index.postings import Postings
 from engine.query.recall.signals.scoring import Lists
-from engine.text.words import STOP_WORDS
+from engine.text.analyzer import STOP_WORDS
 from tests.followers.support import World, Written, body, history, plain_document, world_of
-from tests.spec_facts import NO_DOCUMENT, Document
+from tests.spec.spec_facts import NO_DOCUMENT, Document
 
 WORDS = ("the", "sea", "ship", "ADR-016", "mast", "猫が", "not", "of")
 TITLES = (None, None, None, "The sea", "Sea (ship)", "Mast and mast", "of the")

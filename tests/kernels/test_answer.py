@@ -11,12 +11,10 @@ from hypothesis import strategies as st
 
 from engine.query.prompt_text import hit_text
 from engine.query.recall.signals.word_scores import most_relevant
-from engine.text.analyzer import index_terms
-from engine.text.identifiers import stem_words, word_terms
+from engine.text.analyzer import CLIPPED_ENDINGS, STOP_WORDS, index_terms, stem_words, word_terms
 from engine.text.language.snippets import WINDOW, Part, Snippets, proximity
 from engine.text.simhash import near
-from engine.text.tokens import _estimate
-from engine.text.words import CLIPPED_ENDINGS, STOP_WORDS
+from engine.text.token_estimate import _estimate
 from tests.kernels.native import native
 
 WORDS = [

@@ -11,10 +11,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from engine.text.identifiers import stem_words, word_terms
+from engine.text.analyzer import CLIPPED_ENDINGS, STOP_WORDS, stem_words, word_terms
 from engine.text.language import lexicon, question
-from engine.text.language.model import Part
-from engine.text.words import CLIPPED_ENDINGS, STOP_WORDS
+from engine.text.language.question_model import Part
 from tests.kernels.native import native
 
 FUNCTION = sorted(lexicon.FUNCTION_WORDS)

@@ -16,12 +16,11 @@ from engine.index.columns import Columns, NewDocument
 from engine.index.document_numbers import decode_numbers, encode_numbers
 from engine.index.postings import Encoded, StoredPart, build_segment
 from engine.index.segments import SegmentName
-from engine.text.identifiers import stem_words, word_terms
-from engine.text.words import CLIPPED_ENDINGS, STOP_WORDS
-from tests import spec_packs
+from engine.text.analyzer import CLIPPED_ENDINGS, STOP_WORDS, stem_words, word_terms
 from tests.followers.support import body
-from tests.followers.test_index_corruption import BAD_ENTRIES
+from tests.index.test_index_corruption import BAD_ENTRIES
 from tests.kernels.native import native
+from tests.spec import spec_packs
 
 WORDS = (
     "Straße",

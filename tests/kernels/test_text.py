@@ -6,10 +6,15 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from engine.text.analyzer import TEXT_CHARS_MAX, index_terms
-from engine.text.identifiers import stem_words, word_terms
-from engine.text.probes import probes
-from engine.text.words import CLIPPED_ENDINGS, STOP_WORDS
+from engine.text.analyzer import (
+    CLIPPED_ENDINGS,
+    STOP_WORDS,
+    TEXT_CHARS_MAX,
+    index_terms,
+    stem_words,
+    word_terms,
+)
+from engine.text.fingerprint import probes
 from tests.kernels.native import native
 
 SIMPLE = st.text(alphabet="aAsSßéÉŸǅİıſΣςЁѐªµ²½’‐‑—“☐😀\xad\x01\u200b\u200c\ufe0f -._'@+#", max_size=40)

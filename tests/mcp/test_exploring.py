@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from engine.text.tokens import estimate_tokens
+from engine.text.token_estimate import estimate_tokens
 from tests.mcp.support import Memory, cost_of
 
 HINT = re.compile(r"\[\d+%(?P<size> ~\d+)?(?P<origin> \w+)?\] (?P<id>[0-9a-f]{8,32}) (?P<text>.+)")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from base64 import b64decode
 from uuid import UUID
 
-from engine.text.tokens import estimate_tokens
+from engine.text.token_estimate import estimate_tokens
 from proofs import Root, verify
 from tests.mcp.support import Memory
 

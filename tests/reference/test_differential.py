@@ -15,9 +15,8 @@ from backends.memory import MemoryBackend
 from engine.engine import Engine
 from engine.ledger.journal import read_log, read_raw
 from engine.store.past import past_store
-from engine.text.analyzer import index_terms
-from engine.text.words import STOP_WORDS
-from engine.trust.proving.prover import prove, prove_to
+from engine.text.analyzer import STOP_WORDS, index_terms
+from engine.trust.proving.prove import prove_present, prove_to
 from proofs.basis import LogHead
 from tests.reference import claims as c
 from tests.reference.both import ask, real_basis, real_claim, reference_basis, reference_claim
@@ -32,7 +31,7 @@ from tests.reference.world import World, mth, world
 from tests.soundness import mutations
 from tests.soundness.mutations import Attempt, Seed
 from tests.soundness.wire import Item, plain_basis, plain_claim
-from tests.spec_naive import Rows, all_roots
+from tests.spec.spec_naive import Rows, all_roots
 from tests.support.engines import salt_of, ticking
 from tests.support.soak import seed as fresh
 from tests.support.soak import times
@@ -175,7 +174,9 @@ def test_provers_make_the_same_bytes(count: int, seed: int) -> None:
             real = [real_claim(*one) for one in claims]
             store = engine.store
             proof = (
-                prove(store, real, sizes=sizes) if log is rows else prove_to(store, real, head, sizes=sizes)
+                prove_present(store, real, sizes=sizes)
+                if log is rows
+                else prove_to(store, real, head, sizes=sizes)
             )
             assert proof.data == build(log, reference_basis(proof.basis), claims, worlds)
 

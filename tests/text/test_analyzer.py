@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 
 from engine.text.analyzer import (
     CACHED_CHARS_MAX,
+    STOP_WORDS,
+    TERM_BYTES_MAX,
     TEXT_CHARS_MAX,
     AnalyzedTerm,
     analyze_query,
@@ -16,9 +18,7 @@ from engine.text.analyzer import (
     index_terms,
     tokens,
 )
-from engine.text.identifiers import TERM_BYTES_MAX
-from engine.text.words import STOP_WORDS
-from tests.shared import needs
+from tests.support.shared_data import needs
 
 FINGERPRINT = "6743f908d894a5017175ad4c60218950cd71cb89aaed2f4898bcde80dbc01a2a"
 

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from engine.text import analyzer, fingerprint, identifiers
+from engine.text import analyzer, fingerprint
 from engine.text.fingerprint import FINGERPRINT, current_fingerprint
 
 
@@ -37,7 +37,7 @@ def test_this_version_of_python_is_known(monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_another_stemmer_has_another_fingerprint(monkeypatch: pytest.MonkeyPatch) -> None:
     """If the stemmer gives other terms than the recorded ones, the recorded fingerprint is not used."""
-    monkeypatch.setattr(identifiers, "_STEM", lambda word: word)
+    monkeypatch.setattr(analyzer, "_STEM", lambda word: word)
     assert current_fingerprint() == analyzer.fingerprint() != FINGERPRINT
 
 

@@ -22,7 +22,7 @@ from engine.text.simhash import (
     phrase_hash,
     term_hash,
 )
-from tests import spec_facts as naive
+from tests.spec import spec_facts as naive
 from tests.text.many import fingerprints
 
 TERMS = ("sea", "ship", "mast", "not", "the", "storm", "猫", "🚀", "é")

@@ -13,12 +13,11 @@ from backends.memory import MemoryBackend
 from engine.engine import Engine
 from engine.followers.trees import read_value
 from engine.ledger.layout import JOURNAL, LOG, PAYLOAD
-from engine.text.analyzer import index_terms
-from engine.text.words import STOP_WORDS
+from engine.text.analyzer import STOP_WORDS, index_terms
 from proofs.basis import LogHead
 from proofs.leaves import encode_value
-from tests import spec_naive as naive
-from tests.spec_facts import Document, document
+from tests.spec import spec_naive as naive
+from tests.spec.spec_facts import Document, document
 
 STORE = b"\x11" * 16
 CONTENTS = ("The daemon listens on port 8080.", "Écoute: l'été, daemon!")

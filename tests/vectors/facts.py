@@ -7,8 +7,8 @@ from typing import Any, Final
 
 from engine.text import simhash
 from engine.text.analyzer import index_terms
-from engine.text.labels import label_of
 from engine.text.simhash import title_hash
+from engine.text.speaker_labels import label_of
 
 CONTENTS: Final = (
     "Caroline: Hey Mel!",

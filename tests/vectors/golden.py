@@ -11,10 +11,9 @@ from engine.base.validation import atom_id
 from engine.commands import Add, Tag
 from engine.engine import Engine
 from engine.erase.destroy import Pending, carry_out
-from engine.text.analyzer import index_terms
-from engine.text.words import STOP_WORDS
+from engine.text.analyzer import STOP_WORDS, index_terms
 from proofs.events import EventKind
-from tests.spec_naive import ON_ATOMS, Rows, all_roots, opened
+from tests.spec.spec_naive import ON_ATOMS, Rows, all_roots, opened
 from tests.vectors.stores import BEGIN, Made, engine_of, made
 
 UNREPEATABLE = ("index", "tags", "overall")

@@ -13,13 +13,12 @@ from engine.engine import Engine
 from engine.ledger.journal import read_raw
 from engine.store.replay import replay
 from engine.store.store import Store
-from engine.text.analyzer import index_terms
-from engine.text.words import STOP_WORDS
+from engine.text.analyzer import STOP_WORDS, index_terms
 from tests.reference.hashes import NAMESPACES, overall
 from tests.reference.state import LIVE, TAGGED, set_row
 from tests.reference.world import World, world
-from tests.spec_facts import Document
-from tests.spec_naive import Rows, chunk_bytes, dumps, index_leaves, tree_root
+from tests.spec.spec_facts import Document
+from tests.spec.spec_naive import Rows, chunk_bytes, dumps, index_leaves, tree_root
 
 BEGIN = 1_700_000_000_000_000
 """The first time of the vectors' clocks, in µs UTC: a Tuesday in November 2023."""

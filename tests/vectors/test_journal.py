@@ -16,11 +16,10 @@ from engine.ledger.journal import encode_log, encode_seq, read_header, read_log,
 from engine.ledger.layout import LOG, erasure_key, journal_key, payload_key
 from engine.store.past import past_store
 from engine.store.replay import replay
-from engine.text.analyzer import index_terms
-from engine.text.words import STOP_WORDS
+from engine.text.analyzer import STOP_WORDS, index_terms
 from proofs.events import ERASING_KINDS
 from proofs.log import Frontier, leaf_hash
-from tests import spec_naive as naive
+from tests.spec import spec_naive as naive
 from tests.vectors.load import read
 
 pytestmark = pytest.mark.twins

@@ -21,7 +21,8 @@ from blake3 import blake3
 from engine.base.errors import InvalidInputError
 from engine.base.limits import CONTENT_BYTES_MAX, EDGE_DATA_BYTES_MAX, TAGS_PER_ATOM_MAX
 from engine.commands.sequence import STEP
-from engine.exchange.other_programs.base import (
+from engine.exchange.other_programs.live_atoms import LiveAtoms, live_atoms
+from engine.exchange.other_programs.program_items import (
     ACTOR,
     Item,
     ItemRelation,
@@ -29,19 +30,24 @@ from engine.exchange.other_programs.base import (
     Omitted,
     check_readable,
 )
-from engine.exchange.other_programs.live_atoms import LiveAtoms, live_atoms
-from engine.files.ingest.documents import ATOM_TOKENS, BadItemError, PassedOver, Skipped, SourceFile
+from engine.files.ingest.documents import (
+    ATOM_TOKENS,
+    BadItemError,
+    PassedOver,
+    Skipped,
+    SourceFile,
+    open_regular,
+)
 from engine.files.ingest.field_values import checked_content, tag_of
-from engine.files.ingest.frontmatter import Frontmatter, read_frontmatter
-from engine.files.ingest.opening import open_regular
+from engine.files.ingest.folder_walk import find_files
+from engine.files.ingest.markdown_metadata import Frontmatter, read_frontmatter
 from engine.files.ingest.pieces import distinct_tags, file_title
-from engine.files.ingest.walk import find_files
 from engine.followers.tags import day_of
-from engine.knowledge.forms import predicate_of
+from engine.knowledge.graph_encoding import predicate_of
 from engine.ledger.entities import predicate
 from engine.ledger.records import AtomRecord
 from engine.store.store import Store
-from engine.text.tokens import estimate_tokens
+from engine.text.token_estimate import estimate_tokens
 
 FORM: Final = "basic-memory"
 FRONTMATTER: Final = "frontmatter"

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
 from engine.commands.sequence import STEP
-from engine.exchange.other_programs.base import Item, Omitted, checked_key, split_text
+from engine.exchange.other_programs.program_items import Item, Omitted, checked_key, split_text
 from engine.files.ingest.documents import BadItemError, Skipped
 from engine.files.ingest.field_values import checked_source, title_of
-from engine.text.labels import label_of
+from engine.text.speaker_labels import label_of
 
 _T = TypeVar("_T")
 

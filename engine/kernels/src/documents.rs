@@ -28,7 +28,7 @@ const LABEL_WORDS_MAX: usize = 4;
 const LABEL_WITHIN: usize = 48;
 const LABEL_REFUSED: &str = "\"#$%&()+,/;<=>?@[\\]^`{|}~!";
 
-/// The label at the beginning of a text. The twin is `engine.text.labels.label_of`.
+/// The label at the beginning of a text. The twin is `engine.text.speaker_labels.label_of`.
 fn label_of(content: &str) -> Option<String> {
     let beginning: Vec<char> = content.chars().take(LABEL_WITHIN).filter(|&one| one != '*').collect();
     let colon = beginning.iter().position(|one| [':', '\u{FF1A}'].contains(one))?;

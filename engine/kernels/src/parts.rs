@@ -1,4 +1,4 @@
-//! The parts of speech of the words of a question in ASCII. The twins are `engine.text.language.parts` and
+//! The parts of speech of the words of a question in ASCII. The twins are `engine.text.language.parts_of_speech` and
 //! `engine.text.language.lexicon`, which state the rules.
 
 use std::collections::{HashMap, HashSet};

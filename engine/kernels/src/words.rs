@@ -1,5 +1,5 @@
 //! The words of texts and the terms of each ASCII word. The twins are `engine.text.analyzer` and
-//! `engine.text.identifiers`, which state the rules.
+//! `engine.text.analyzer`, which state the rules.
 
 use std::collections::HashSet;
 use std::ops::Range;

@@ -29,7 +29,7 @@ from engine.knowledge.dreaming.tokenized_text import (
     is_unlisted,
 )
 from engine.text.language.categories.marked_text import LISTS, MARKS, Mark
-from engine.text.language.wordlists import read_lists
+from engine.text.language.lexicon import read_lists
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc

@@ -22,10 +22,9 @@ from engine.ledger.entities import ENTITY
 from engine.ledger.queries import bodies_of, ids_at, records_of
 from engine.ledger.records import AtomRecord
 from engine.query.filters import mentioning
-from engine.text.analyzer import index_terms
+from engine.text.analyzer import STOP_WORDS, index_terms
 from engine.text.language.categories import TEXT_CHARS_MAX, Category, categories_of
-from engine.text.language.categories.rules import categories_in
-from engine.text.words import STOP_WORDS
+from engine.text.language.categories.category_rules import categories_in
 from proofs.events import AtomBody
 from proofs.leaves import Group
 

@@ -5,7 +5,7 @@ question ── recall ──▶ hints ──▶ decide ──▶ peek · expand
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Final
@@ -13,23 +13,35 @@ from typing import Final
 from engine.base import limits
 from engine.base.characters import checked_text
 from engine.base.errors import ConflictError, InvalidInputError, NotFoundError
-from engine.base.validation import instance, integer, show_id
-from engine.ledger.queries import body_of
-from engine.query.explore.actions import ARGUMENT_BYTES_MAX, Action, Verb
-from engine.query.explore.answering import answer_from, shares_of
-from engine.query.explore.answers import Expanded, Hint, Hints, Neighbors, Peek, VerbAnswer
+from engine.base.validation import atom_id, instance, integer, show_id
+from engine.followers.names import page_title
+from engine.ledger.queries import bodies_of, body_of, records_of
+from engine.query.explore.explore_actions import ARGUMENT_BYTES_MAX, Action, Verb
+from engine.query.explore.explore_answers import Expanded, Hint, Hints, Neighbors, Peek, VerbAnswer
+from engine.query.explore.explore_policy import Policy, Prompting, ReadingAtOnce, Walker, odds
 from engine.query.explore.explorer import Explorer
 from engine.query.explore.nodes import first_of, resolve_atom, resolve_node
-from engine.query.explore.policy import Policy, Prompting, ReadingAtOnce
-from engine.query.explore.quotes import Quote
+from engine.query.explore.quotes import Quote, ReadText, quotes_of, weighted
 from engine.query.explore.scope import scope_of
-from engine.query.explore.state import Exploration, Finding, Gathered, Result, State, Step, Stop, on_one_line
-from engine.query.explore.walker import Walker
+from engine.query.explore.state import (
+    Exploration,
+    Finding,
+    Gathered,
+    Result,
+    State,
+    Step,
+    Stop,
+    on_one_line,
+    same,
+)
 from engine.query.file_pages import Pieces
 from engine.query.filters import NO_FILTERS, Filters
 from engine.query.prompt_text import CUT, tokens_of
 from engine.query.recall.recall import recall
+from engine.query.recall.recall_answer import joined_titles
 from engine.query.view import View
+from engine.text.language.question import analyze_question
+from proofs.leaves import State as AtomState
 
 STEPS_MAX: Final = 10
 """The largest number of steps, including the first recall (Standard "Memory Exploration": max 10)."""
@@ -67,6 +79,10 @@ NOTHING_NEW_MAX: Final = 2
 """An exploration ends after this many consecutive steps that found nothing new."""
 
 
+SHARE_MIN: Final = 0.01
+"""The least share of a text. A text that a policy chose to read is never worth nothing."""
+
+
 def explore(
     memory: View,
     query: str,
@@ -80,7 +96,7 @@ def explore(
     """Explore the memory step by step and collect the context that answers a question.
 
     The arguments are those of `Engine.explore`. If `policy` is None, the policy is
-    `engine.query.explore.walker.Walker`.
+    `engine.query.explore.explore_policy.Walker`.
 
     Raises:
         InvalidInputError: an argument is out of range, the query has no word to search for, `policy` is
@@ -318,3 +334,67 @@ def _outcome(answer: VerbAnswer) -> str:
 
 def _several(count: int, what: str) -> str:
     return f"{count:,} {what}{'' if count == 1 else 's'}"
+
+
+def answer_from(
+    memory: View,
+    query: str,
+    items: Sequence[Finding],
+    share: Callable[[str], float],
+    hints: Iterable[Hint],
+) -> tuple[Quote, ...]:
+    """Return the sentences that answer a question, from the whole texts of the atoms among `items`.
+
+    Args:
+        memory: The memory that was explored.
+        query: The question.
+        items: The items of the context. Connections are left out.
+        share: A function that returns, for the id of an atom, its score divided by the best score.
+        hints: The hints of the exploration. They tell which page the question asks for by its name.
+    """
+    read = {item.id: item for item in items if item.id is not None and item.verb is not Verb.NEIGHBORS}
+    if not read:
+        return ()
+    asked = [hint.id for hint in hints if hint.asked]
+    with scope_of(memory) as scope:
+        found = zip(read.values(), records_of(scope.rows, list(map(atom_id, read))), strict=True)
+        live = [(item, record) for item, record in found if record.state is AtomState.LIVE]
+        bodies = bodies_of(scope.rows, [record for _, record in live])
+        question = analyze_question(query, now=scope.log.time)
+        weights = weighted(question, scope.weights(question.terms))
+    texts = [
+        ReadText(
+            id=item.id or "",
+            title=record.title,
+            heading=joined_titles(page_title(body), record.title),
+            source=record.source,
+            sequence=record.sequence,
+            content=body.content,
+            share=max(share(item.id or ""), SHARE_MIN),
+            asked=any(same(item.id, one) for one in asked),
+            created=record.created,
+            digits=item.digits,
+            provenance=record.provenance,
+        )
+        for (item, record), body in zip(live, bodies, strict=True)
+    ]
+    names = [entity.terms for entity in question.entities if entity.proper]
+    return quotes_of(weights, names, sorted(texts, key=lambda text: -text.share))
+
+
+def shares_of(hints: Iterable[Hint]) -> Callable[[str], float]:
+    """Return a function that returns an atom's score among `hints`, divided by the best score.
+
+    An atom that no recall returned was read because a connection led to it. Its share is 1.
+    """
+    scored = [(hint.id, odds(hint)) for hint in hints if hint.score]
+    best = max((score for _, score in scored), default=0.0) or 1.0
+
+    def share(id: str) -> float:  # noqa: A002  what it is called everywhere
+        return max(_matching(scored, id), default=best) / best
+
+    return share
+
+
+def _matching(scored: Iterable[tuple[str, float]], id: str) -> Iterator[float]:  # noqa: A002
+    return (score for short, score in scored if same(short, id))

@@ -25,14 +25,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from engine.query.explore.form import unmarked
+from engine.query.explore.explore_answers import unmarked
 from engine.query.prompt_text import ID_DIGITS, INTERNAL, body, body_within, heading, on_one_line, tokens_of
-from engine.text.analyzer import index_terms
-from engine.text.labels import label_of
-from engine.text.language.model import Question
+from engine.text.analyzer import STOP_WORDS, index_terms
+from engine.text.language.question_model import Question
 from engine.text.language.snippets import Snippets, one_by_one
-from engine.text.sentences import sentences_of
-from engine.text.words import STOP_WORDS
+from engine.text.language.tokenizer import sentences_of
+from engine.text.speaker_labels import label_of
 
 ANSWER: Final = "answer "
 """The mark of quotes that stand beside other texts."""
@@ -48,7 +47,8 @@ QUOTE_CHARS: Final = 300
 
 SUBJECT_TERMS: Final = 5
 """The number of the question's heaviest terms whose weight counts as the weight of the question. A long
-description of what is wanted has more terms, and no text has to contain them all."""
+description of a need has more terms, and no text has to contain them all.
+"""
 
 ENOUGH: Final = 0.4
 """The smallest share of the question in a text that answers it."""

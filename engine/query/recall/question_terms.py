@@ -26,11 +26,11 @@ from engine.query.recall.atom_set import AtomSet
 from engine.query.recall.recall_answer import MatchedName
 from engine.query.recall.signals.word_scores import tag_terms
 from engine.text.analyzer import analyze_query, index_terms
-from engine.text.labels import label_of
 from engine.text.language.lexicon import forms_of
-from engine.text.language.model import Entity, Part, Question
+from engine.text.language.question_model import Entity, Part, Question
 from engine.text.language.tokenizer import bare, clean, split
 from engine.text.simhash import phrase_hashes
+from engine.text.speaker_labels import label_of
 from proofs.leaves import Group
 
 NAME_CHARS_MIN: Final = 4

@@ -98,7 +98,7 @@ class Signals:
     question, its score rises by this share."""
     speaker: float = 1.0
     """If the question asks what somebody said, the score of an atom rises by this share if its label is this
-    speaker's (`engine.text.language.speaking`)."""
+    speaker's (`engine.text.language.question_targets`)."""
     tag: float = 0.5
     """The weight of a word of the question that matches a tag, relative to a word that matches the text."""
     forms: float = 0.5

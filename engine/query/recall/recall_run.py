@@ -20,7 +20,7 @@ from engine.ledger.records import AtomRecord
 from engine.query.recall.atom_set import AtomSet
 from engine.query.recall.recall_config import RecallConfig, Signals
 from engine.query.recall.signals.scoring import Lists, WeightedTerm, idf
-from engine.text.language.model import Ask, Question
+from engine.text.language.question_model import Ask, Question
 from engine.text.language.snippets import LazyReading, Reading, TextReader
 from proofs.events import AtomBody
 from proofs.leaves import Group

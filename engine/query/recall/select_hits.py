@@ -30,8 +30,8 @@ from engine.query.recall.signals.anchors import extended
 from engine.query.recall.signals.scoring import MICRO
 from engine.query.recall.signals.word_scores import WordScores, by_words
 from engine.query.recall.superseded import SupersededAtoms
-from engine.text.language.listed import is_asked_for, listed
-from engine.text.language.model import Entity
+from engine.text.language.question_model import Entity
+from engine.text.language.question_targets import is_asked_for, listed
 
 SPARE: Final = 20
 """The number of candidates that are read in addition to the requested number of hits.
@@ -273,7 +273,7 @@ class Subjects:
         return np.array(rows)
 
     def lacking(self, mentions: NDArray[np.bool_], target: int) -> list[SubjectShare]:
-        """Return the subjects that fewer hits mention than their share; `mentions` is that of the hits.
+        """Return the subjects that fewer hits mention than their share. `mentions` is the matrix of the hits.
 
         If no hit mentions two subjects, no atom is about all of them. Then each subject has a share from now
         on, and if one of them is a name, all have equal shares. (Measured: with equal shares for subjects

@@ -13,8 +13,8 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Final
 
-from engine.base.patterns import lazy
-from engine.text.language.model import Ask
+from engine.base.characters import lazy
+from engine.text.language.question_model import Ask
 from engine.text.language.tokenizer import Token
 
 _FIRST_PIECES: Final = 48

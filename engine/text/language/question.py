@@ -17,16 +17,15 @@ from functools import cache, lru_cache
 from typing import Any, Final, NamedTuple
 
 from engine.kernels import NATIVE
-from engine.text.analyzer import KERNEL_TERMS, analyze_query
+from engine.text.analyzer import KERNEL_TERMS, STOP_WORDS, analyze_query
 from engine.text.language import lexicon
 from engine.text.language.calendar import day_of, resolve
 from engine.text.language.lexicon import GENERIC, NAME_PARTICLES
-from engine.text.language.model import RULES, Ask, Entity, Part, Question, TimeSpan, Word
-from engine.text.language.parts import abbreviates, parts_of
+from engine.text.language.parts_of_speech import abbreviates, parts_of
 from engine.text.language.phrasing import core_of, kind_in, kind_of
-from engine.text.language.times import TimeMention, find_times
+from engine.text.language.question_model import RULES, Ask, Entity, Part, Question, TimeSpan, Word
+from engine.text.language.time_mentions import TimeMention, find_times
 from engine.text.language.tokenizer import Token, bare, clean, is_identifier, quotations, split
-from engine.text.words import STOP_WORDS
 
 ENTITIES_MAX: Final = 8
 _PARTICLES_MAX: Final = 3

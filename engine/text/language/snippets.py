@@ -1,4 +1,4 @@
-"""What is read in a text for a question: its snippet, its terms, and how close the question's terms are.
+"""The parts of a text that recall reads for a question: its snippet, its terms, and their distances.
 
 A snippet is a short part of a text, on one line, that shows people and agents whether a hit is useful.
 """
@@ -11,8 +11,7 @@ from itertools import accumulate, islice
 from typing import Any, Final, NamedTuple
 
 from engine.kernels import NATIVE
-from engine.text.analyzer import KERNEL_TERMS, index_terms
-from engine.text.identifiers import word_terms
+from engine.text.analyzer import KERNEL_TERMS, index_terms, word_terms
 
 SNIPPET_CHARS = 200
 ELLIPSIS = "…"

@@ -15,7 +15,7 @@ from engine.engine import Engine
 from engine.exchange.other_programs.conversations import OTHER_BRANCH
 from engine.exchange.other_programs.run import import_items
 from engine.files.ingest.documents import ATOM_TOKENS
-from engine.text.tokens import estimate_tokens
+from engine.text.token_estimate import estimate_tokens
 from tests.exchange.support import atoms_of, mangled, reasons, told, twice, written
 from tests.support.engines import engine_on, refuses
 
@@ -197,7 +197,7 @@ def test_a_text_that_nobody_wrote_is_reported(
     engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A huge message and an item over the limit are reported."""
-    monkeypatch.setattr("engine.exchange.other_programs.base.TEXT_CHARS_MAX", 1000)
+    monkeypatch.setattr("engine.exchange.other_programs.program_items.TEXT_CHARS_MAX", 1000)
     giant = chat(ROOT, node("a", "r", [], "x" * 1001), current="a")
     done = twice(engine, "chatgpt", written(tmp_path, [giant]))
     assert "1,001 characters" in reasons(done)[0][1]

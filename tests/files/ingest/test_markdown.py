@@ -12,7 +12,7 @@ from engine.base.limits import TAGS_PER_ATOM_MAX, TITLE_BYTES_MAX
 from engine.files.ingest import markdown
 from engine.files.ingest.documents import Document, Reference
 from engine.files.ingest.markdown import parse_markdown
-from engine.text.tokens import estimate_tokens
+from engine.text.token_estimate import estimate_tokens
 
 _LINES = st.sampled_from(
     [

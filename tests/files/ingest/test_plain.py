@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.files.ingest.pieces import parse_plain
-from engine.text.tokens import estimate_tokens
+from engine.text.token_estimate import estimate_tokens
 
 
 def test_paragraphs_are_packed() -> None:

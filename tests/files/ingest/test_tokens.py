@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.text.tokens import estimate_tokens
+from engine.text.token_estimate import estimate_tokens
 
 
 def test_it_is_not_below_published_counts() -> None:

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from bench.labelled import categories, memories
 from engine.text.language.categories import TEXT_CHARS_MAX, Category, categories_of
 from engine.text.language.categories.marked_text import LISTS, Mark, tokens_of
-from tests.shared import needs
+from tests.support.shared_data import needs
 from tests.text.language.category_labels import LETTERS, SAMPLE
 
 ANYTHING = st.text(st.characters(exclude_categories=()), max_size=80)

@@ -3,8 +3,8 @@
 import pytest
 
 from engine.text.analyzer import analyze_query
-from engine.text.language.model import Part
 from engine.text.language.question import WORDS_MAX, analyze_question
+from engine.text.language.question_model import Part
 
 
 @pytest.mark.parametrize(

@@ -3,8 +3,8 @@
 import pytest
 
 from engine.text.analyzer import analyze_query
-from engine.text.language.model import Ask, Part
 from engine.text.language.question import analyze_question
+from engine.text.language.question_model import Ask, Part
 
 
 def parts(text: str) -> dict[str, Part]:

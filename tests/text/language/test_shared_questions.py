@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from engine.text.language.model import Part
+from engine.text.analyzer import STOP_WORDS
 from engine.text.language.question import analyze_question
-from engine.text.words import STOP_WORDS
-from tests.shared import needs
+from engine.text.language.question_model import Part
+from tests.support.shared_data import needs
 
 SPEAKERS = {
     "conv-26": {"carolin", "melani"},

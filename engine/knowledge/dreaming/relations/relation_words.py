@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-from engine.text.language.lexicon import FORMS
-from engine.text.language.wordlists import read_lists
+from engine.text.language.lexicon import FORMS, read_lists
 
 SYMMETRIC: Final = frozenset(
     ["married_to", "partner_of", "sibling_of", "relative_of", "friend_of", "works_with"]

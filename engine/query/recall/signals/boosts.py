@@ -17,9 +17,9 @@ from engine.query.recall.candidates import Mentions, Pool
 from engine.query.recall.recall_run import LoadedAtom, RecallRun
 from engine.query.recall.signals.scoring import WeightedTerm
 from engine.text.analyzer import analyze_query
-from engine.text.labels import label_of
-from engine.text.language.model import Ask
-from engine.text.language.speaking import is_by, labels_wanted
+from engine.text.language.question_model import Ask
+from engine.text.language.question_targets import is_by, labels_wanted
+from engine.text.speaker_labels import label_of
 from proofs.leaves import Group
 
 RELATION: Final = 5.0

@@ -35,10 +35,9 @@ from engine.ledger.queries import edges_at, far_end, records_of
 from engine.query.recall.candidates import Pool
 from engine.query.recall.recall_run import LoadedAtom, RecallRun
 from engine.query.recall.signals.scoring import weighted_terms
-from engine.text.analyzer import index_terms
+from engine.text.analyzer import STOP_WORDS, index_terms
 from engine.text.language.snippets import one_by_one
 from engine.text.simhash import MULTIPLIER, phrase_hashes, term_hash
-from engine.text.words import STOP_WORDS
 
 TITLE_TERMS_MAX: Final = 12
 """The largest number of terms in a title; longer titles are not looked up in texts."""

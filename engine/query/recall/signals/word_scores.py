@@ -18,9 +18,8 @@ from numpy.typing import NDArray
 from engine.kernels import NATIVE
 from engine.query.recall.recall_run import LoadedAtom, RecallRun
 from engine.query.recall.signals.scoring import Lists, WeightedTerm, idf, weighted_terms
-from engine.text.analyzer import KERNEL_TERMS, analyze_query
+from engine.text.analyzer import KERNEL_TERMS, STOP_WORDS, analyze_query
 from engine.text.language.lexicon import forms_of
-from engine.text.words import STOP_WORDS
 from proofs.leaves import Group, tag_identity
 
 HEAVIEST_TERMS_MAX: Final = 16

@@ -48,7 +48,7 @@ def categories_of(text: str, title: str | None = None) -> tuple[Category, ...]:
     The function is pure and takes linear time. It reads at most the first 8,192 characters of the text,
     accepts every `str` and raises no error.
     """
-    from engine.text.language.categories.rules import (
+    from engine.text.language.categories.category_rules import (
         classify,  # loading the word lists takes 5 ms, and few processes need them
     )
 

@@ -6,7 +6,7 @@ import re
 from itertools import repeat
 from typing import Final
 
-from engine.text.language.wordlists import read_lists
+from engine.text.language.lexicon import read_lists
 
 LISTS: Final = {
     name: listed
@@ -57,7 +57,7 @@ class Mark:
     GREETING: Final = 1 << 29
     KINSHIP: Final = 1 << 30
     RELATED: Final = 1 << 31
-    """The mark of phrases that say what people are to each other."""
+    """The mark of phrases that name the relation between people."""
     FAMILY: Final = 1 << 32
     PRODUCT: Final = 1 << 33
     COMPANY: Final = 1 << 34

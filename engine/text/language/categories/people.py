@@ -1,4 +1,4 @@
-"""The people named in a text.
+"""The people named in a text, their relatives and friends, and greetings, which only name people.
 
 A run of capitalised words names a person if it contains a given name, or if the words around the run indicate
 a person.
@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from engine.text.language.categories.marked_text import LISTS, Mark, MarkedText
-from engine.text.words import STOP_WORDS
+from engine.text.analyzer import STOP_WORDS
+from engine.text.language.categories.marked_text import LISTS, MARGIN, Mark, MarkedText, is_word
 
 _PARTICLES: Final = frozenset(LISTS["particles"])
 _SHORT_FORMS: Final = frozenset(LISTS["short_forms"])
@@ -218,3 +218,43 @@ def _is_same_person(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
 def _is_short_form(one: str, other: str) -> bool:
     short, long = sorted((one, other), key=len)
     return short == long or (len(short) >= _PREFIX_MIN and long.startswith(short))
+
+
+GREETING_WORDS_MAX: Final = 8
+"""A longer text is not a bare greeting."""
+
+_OWNERS: Final = frozenset(LISTS["owners"])
+_MARRIED: Final = frozenset({"divorced", "married", "marries", "marry", "marrying", "wed"})
+_GREETS: Final = frozenset(LISTS["greets"])
+_SALUTATION: Final = frozenset(LISTS["salutation"])
+
+
+def has_relative(marked: MarkedText) -> bool:
+    """Return True if the text says whose relative somebody is, or addresses a relative (`Mum`)."""
+    if any(_is_of_somebody(marked, at) for at in marked.with_mark(Mark.KINSHIP)):
+        return True
+    if any(marked.words[at - 1] in _MARRIED for at in marked.capitals):
+        return True
+    return any(
+        marked.is_capital(at) and (marked.is_capital(at + 1) or not marked.begins(at))
+        for at in marked.with_mark(Mark.FAMILY)
+    )
+
+
+def _is_of_somebody(marked: MarkedText, at: int) -> bool:
+    """Return True if the text says whose relative or friend somebody is: `my sister`, `daughter of Rob`."""
+    if marked.words[at + 1] == "of" and marked.is_capital(at + 2):
+        return True
+    return any(
+        marked.words[before] in _OWNERS or marked.tokens[before].endswith("'s") for before in (at - 1, at - 2)
+    )
+
+
+def is_bare_greeting(marked: MarkedText) -> bool:
+    """Return True if a text only greets somebody: `Hi Rob, hello Jade!`, `Good morning, Mum`."""
+    if marked.words[MARGIN] not in _GREETS or marked.numbers:
+        return False
+    words = [(word, at) for at, word in enumerate(marked.words) if is_word(word)]
+    return len(words) <= GREETING_WORDS_MAX and all(
+        word in _SALUTATION or (marked.is_capital(at) and word not in STOP_WORDS) for word, at in words
+    )

@@ -13,8 +13,7 @@ from engine.base.errors import InvalidInputError
 from engine.index import postings_cache
 from engine.query.recall.recall_config import K1_MAX, Bm25Config
 from engine.query.recall.signals.scoring import TIES_MAX
-from engine.text.analyzer import index_terms
-from engine.text.words import STOP_WORDS
+from engine.text.analyzer import STOP_WORDS, index_terms
 from tests.followers.support import World, world_of
 from tests.query.recall.searching import Scored, search
 

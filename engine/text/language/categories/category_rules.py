@@ -7,13 +7,10 @@ from functools import cache
 from typing import Final
 
 from engine.text.language.categories import Category
-from engine.text.language.categories.deeds import has_deed
+from engine.text.language.categories.clauses import has_deed, has_reason
 from engine.text.language.categories.marked_text import MARKS, STRONG, Mark, MarkedText
-from engine.text.language.categories.people import NamedPeople, named_in
-from engine.text.language.categories.places import has_place
-from engine.text.language.categories.reasons import has_reason
-from engine.text.language.categories.relatives import has_relative, is_bare_greeting
-from engine.text.language.categories.times import has_time
+from engine.text.language.categories.people import NamedPeople, has_relative, is_bare_greeting, named_in
+from engine.text.language.categories.places_and_times import has_place, has_time
 
 _RELATIONSHIP: Final = 1 << 6
 _NARRATIVE: Final = 1 << 7
@@ -111,7 +108,7 @@ def _has_money(marked: MarkedText) -> bool:
 
 
 def _has_company(marked: MarkedText, named: NamedPeople) -> bool:
-    """Return True if a name ends as companies do, or if somebody works at or for what has a name."""
+    """Return True if a name ends like the name of a company, or if somebody works at or for a named thing."""
     if any(len(run.words) > 1 and run.marks[-1] & Mark.COMPANY for run in named.runs):
         return True
     people = {one.start for one in named.people}

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.text.labels import label_of
 from engine.text.language.question import analyze_question
-from engine.text.language.speaking import is_by, labels_wanted
+from engine.text.language.question_targets import is_by, labels_wanted
+from engine.text.speaker_labels import label_of
 
 
 def wanted(question: str, *lines: str) -> list[str]:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.text.sentences import sentences_of
+from engine.text.language.tokenizer import sentences_of
 
 
 @pytest.mark.parametrize(

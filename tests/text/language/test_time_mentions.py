@@ -6,8 +6,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from engine.text.language.model import TimeSpan
 from engine.text.language.question import analyze_question
+from engine.text.language.question_model import TimeSpan
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 DAY = 86_400_000_000

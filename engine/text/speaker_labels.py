@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from engine.base.patterns import lazy
+from engine.base.characters import lazy
 
 LABEL_CHARS_MAX: Final = 40
 LABEL_WORDS_MAX: Final = 4

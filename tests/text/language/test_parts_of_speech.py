@@ -2,8 +2,8 @@
 
 import pytest
 
-from engine.text.language.model import Part
 from engine.text.language.question import analyze_question
+from engine.text.language.question_model import Part
 
 LETTERS = {
     "P": Part.PROPER,

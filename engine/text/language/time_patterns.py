@@ -1,36 +1,27 @@
-"""A finder for mentions of times in a text, in the common English spellings.
+"""The spellings of times in English: pairs of a pattern and a function that returns the meaning of a match.
 
-Each spelling is a pattern with a function that returns its meaning; longer patterns come first. Patterns are
-matched against the text, not against words, so the result does not depend on the tokenizer. Every repetition
-in a pattern is bounded. The patterns are tried in order, and a later pattern cannot match text that an
-earlier pattern matched. The words before a mention, or between two mentions, are processed last (`two weeks
-before`, `from … to`).
+Longer patterns come first. Patterns are matched against the text, not against words, so the result does not
+depend on the tokenizer. Every repetition in a pattern is bounded.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import datetime
 from functools import cache
-from typing import Final, NamedTuple
+from typing import Final
 
-from engine.base.patterns import lazy
+from engine.base.characters import lazy
 from engine.text.language.calendar import (
     Dated,
-    Side,
     Unit,
     Weekday,
     When,
     Yearless,
-    bounded,
     exactly,
-    neighbour,
-    offset,
-    relative_to,
     rolling,
     shifted,
-    through,
     unknown,
 )
 
@@ -64,7 +55,6 @@ _DAYS: Final = {
     "the day after tomorrow": 2,
 }
 _ORDINALS: Final = {"first": 1, "1st": 1, "second": 2, "2nd": 2, "third": 3, "3rd": 3, "fourth": 4, "4th": 4}
-
 COUNT: Final = rf"(?P<count>[0-9]{{1,3}}|{'|'.join(sorted(_COUNTS, reverse=True))}|a few|several|some)"
 WEEKDAY: Final = rf"(?P<weekday>{'|'.join(_WEEKDAYS)})"
 _MONTH: Final = rf"(?P<month>{'|'.join(_MONTHS)}|(?:jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\b\.?)"
@@ -73,7 +63,6 @@ _YEAR: Final = r"(?P<year>(?:1[0-9]|20)[0-9][0-9])"
 _GAP: Final = r"[\s,]{1,3}"
 _SEASON: Final = "(?:spring|summer|autumn|fall|winter)"
 _PART: Final = "(?: morning| afternoon| evening| night)?"
-
 _LEADING_WORDS: Final = lazy(
     r"\b(?ai:in|since|until|till|during|by|last|next|this|every|each|from|before|after|early|late|mid|between|"
     r"and|or|to|through|around|of)[\s-]$"
@@ -246,7 +235,6 @@ _OF_THE_DAY: Final = (
     r"(?:[0-2]?[0-9]:[0-5][0-9](?::[0-5][0-9])?(?:\s?[ap]\.?m)?|[01]?[0-9]\s?[ap]\.?m|[01]?[0-9] o'clock"
     r"|noon|midnight)"
 )
-
 READERS: Final[tuple[tuple[str, Callable[[re.Match[str]], When | None]], ...]] = (
     (_ISO, _day_or_moment),
     (_NUMERIC, _numeric),
@@ -278,157 +266,7 @@ READERS: Final[tuple[tuple[str, Callable[[re.Match[str]], When | None]], ...]] =
 a time. The patterns match at the start of a word and ignore case."""
 
 
-_HINT_WORDS: Final = (
-    r"(?ai:[0-9]|january|february|march|april|may\b|june|july|august|september|october|november|december|"
-    r"day|night|noon|tomorrow|morning|afternoon|evening|\bago\b|week|month|year|decade|quarter|"
-    r"spring|summer|autumn|fall\b|winter)"
-)
-_HINT: Final = lazy(_HINT_WORDS)
-_HINT_IN_LOWER_CASE: Final = lazy(_HINT_WORDS.replace("(?ai:", "(?a:"))
-"""A faster form of `_HINT` for ASCII texts in lower case. It takes a fifth of the time (measured)."""
-_BEFORE: Final = lazy(
-    rf"\b(?ai:(?:(?:(?:the )?{COUNT} {unit_pattern('unit')}|the {unit_pattern('one')}|the {WEEKDAY}|"
-    r"(?:the |last )?(?P<weekend>weekend)) )?"
-    r"(?P<side>before|prior to|until|till|up to|by|since|after|following)(?: the)?)\s{1,3}$"
-)
-_FROM: Final = lazy(r"\b(?ai:(?P<word>from|between)(?: the)?)\s{1,3}$")
-_AS_MENTIONED: Final = lazy(
-    r"\b(?ai:as (?:of|mentioned|said|stated|told|noted|discussed)(?: on| in| by)?)\s{1,3}$"
-)
-_THROUGH: Final = lazy(
-    r"\s{0,3}(?:[-\u2010-\u2014]|\b(?ai:(?P<word>to|until|till|through|and))\b)(?ai:\s{1,3}the\b)?\s{0,3}"
-)
-_LEAD_CHARS: Final = 48
-_GAP_CHARS: Final = 16
-_SIDES: Final = {
-    "before": Side.BEFORE,
-    "prior to": Side.BEFORE,
-    "until": Side.UNTIL,
-    "till": Side.UNTIL,
-    "up to": Side.UNTIL,
-    "by": Side.UNTIL,
-    "since": Side.SINCE,
-    "after": Side.AFTER,
-    "following": Side.AFTER,
-}
-
-
-class TimeMention(NamedTuple):
-    """A mention of a time at `text[start:end]`, and its meaning."""
-
-    start: int
-    end: int
-    when: When
-
-
-def find_times(text: str) -> tuple[TimeMention, ...]:
-    """Return the mentions of times in `text`, in order and without overlaps."""
-    hint = _HINT_IN_LOWER_CASE.search(text.lower()) if text.isascii() else _HINT.search(text)
-    if hint is None:
-        return ()
-    mentions = list(_join_ranges(text, _match_patterns(text)))
-    extended = [_extend(text, mention) for mention in _resolve_as_mentioned(text, mentions)]
-    # "the Sunday before 25 October" includes the Sunday, which was also found by itself.
-    return tuple(
-        mention
-        for i, mention in enumerate(extended)
-        if i + 1 == len(extended) or mention.end <= extended[i + 1].start
-    )
-
-
-def _match_patterns(text: str) -> list[TimeMention]:
-    """Return the mentions that match one of the patterns, in the order of the text.
-
-    They are not combined yet.
-    """
-    mentions: list[TimeMention] = []
-    covered = bytearray(len(text))
-    for pattern, read in _readers():
-        for match in pattern.finditer(text):
-            start, end = match.span()
-            if any(covered[start:end]):
-                continue
-            when = read(match)
-            if when is not None:
-                mentions.append(TimeMention(start, end, when))
-                covered[start:end] = b"\x01" * (end - start)
-    return sorted(mentions, key=lambda mention: mention.start)
-
-
 @cache
-def _readers() -> list[tuple[re.Pattern[str], Callable[[re.Match[str]], When | None]]]:
+def time_readers() -> list[tuple[re.Pattern[str], Callable[[re.Match[str]], When | None]]]:
     """Return `READERS` with compiled patterns. The first call compiles the patterns."""
     return [(re.compile(rf"\b(?ai:{pattern})(?!\w)"), read) for pattern, read in READERS]
-
-
-def _join_ranges(text: str, mentions: list[TimeMention]) -> Iterator[TimeMention]:
-    """Yield `mentions`, with each `from A to B`, `between A and B` and `A–B` joined into one mention.
-
-    If only B has a year, A gets its year from B (see `_dated_like`).
-    """
-    pending: TimeMention | None = None
-    for mention in mentions:
-        *separate, pending = [mention] if pending is None else _join(text, pending, mention)
-        yield from separate
-    if pending is not None:
-        yield pending
-
-
-def _join(text: str, first: TimeMention, last: TimeMention) -> list[TimeMention]:
-    """Return one joined mention if two adjacent mentions form a range, else both mentions."""
-    gap = text[first.end : last.start] if last.start - first.end <= _GAP_CHARS else "."
-    between = _THROUGH.fullmatch(gap)
-    if between is None:
-        return [first, last]
-    lead = _FROM.search(text, max(0, first.start - _LEAD_CHARS), first.start)
-    first = first._replace(when=_dated_like(first.when, last.when))
-    if (between["word"] or "to").lower() == "and" and not (lead and lead["word"].lower() == "between"):
-        return [first, last]
-    return [TimeMention(lead.start() if lead else first.start, last.end, through(first.when, last.when))]
-
-
-def _dated_like(first: When, last: When) -> When:
-    """Return `first` in the year of `last`, or in the previous year, so that it is not after `last`.
-
-    If `first` has a year, or `last` does not have a year, return `first` unchanged.
-    """
-    if isinstance(first, Yearless) and isinstance(last, Dated):
-        return first.in_year(last.year - (first.month > last.month))
-    return first
-
-
-def _resolve_as_mentioned(text: str, mentions: list[TimeMention]) -> list[TimeMention]:
-    """Return `mentions` after resolving relative times against the day in a phrase "as mentioned on 6 May".
-
-    If `text` does not have exactly one phrase of this form, return `mentions` unchanged.
-    """
-    days = [
-        mention
-        for mention in mentions
-        if isinstance(mention.when, Dated)
-        and _AS_MENTIONED.search(text, max(0, mention.start - _LEAD_CHARS), mention.start)
-    ]
-    if len(days) != 1:
-        return mentions
-    return [
-        mention if mention is days[0] else mention._replace(when=relative_to(mention.when, days[0].when))
-        for mention in mentions
-    ]
-
-
-def _extend(text: str, mention: TimeMention) -> TimeMention:
-    """Return `mention` extended by words before it, such as `since` or `two weeks before`."""
-    lead = _BEFORE.search(text, max(0, mention.start - _LEAD_CHARS), mention.start)
-    if lead is None:
-        return mention
-    side = _SIDES[lead["side"].lower()]
-    length = lead["unit"] or lead["one"]
-    named = lead["weekday"] or lead["weekend"]
-    if side not in {Side.BEFORE, Side.AFTER} or not (length or named):
-        return TimeMention(lead.start("side"), mention.end, bounded(mention.when, side))
-    if named:
-        return TimeMention(lead.start(), mention.end, neighbour(mention.when, weekday_of(named), side))
-    count = count_of(lead["count"]) if lead["count"] else 1
-    if count is None:  # "some days before": the distance is unknown
-        return mention
-    return TimeMention(lead.start(), mention.end, offset(mention.when, count, unit_of(length), side))

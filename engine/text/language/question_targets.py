@@ -1,7 +1,9 @@
-"""Whose words a question asks for: "what did you recommend", "what did I tell you", "what did Maria say".
+"""What a question asks about: the subjects that it lists, the kind of answer, and whose words it asks for.
 
-In the history of an assistant, "you" is the assistant and "I" is the user. In any other conversation, no
-label of a speaker matches these words.
+Subjects are listed in "Anna, Boris and Clara"; the kind of answer is the city in "which city". A question
+asks for somebody's words in "what did you recommend", "what did I tell you" and "what did Maria say". In the
+history of an assistant, "you" is the assistant and "I" is the user. In any other conversation, no label of a
+speaker matches these words.
 """
 
 from __future__ import annotations
@@ -10,9 +12,9 @@ from collections.abc import Sequence
 from itertools import islice
 from typing import Final
 
-from engine.base.patterns import lazy
+from engine.base.characters import lazy
 from engine.text.analyzer import analyze_query
-from engine.text.language.model import Entity, Question
+from engine.text.language.question_model import Entity, Question
 
 Labels = tuple[frozenset[str], ...]
 """Labels of speakers, each as a set of terms."""
@@ -23,7 +25,7 @@ _YOU: Final = frozenset({"you", "u", "your", *_ASSISTANT})
 _I: Final = frozenset({"i", "my", *_USER})
 
 _DO: Final = frozenset({"do", "does", "did", "didn't", "doesn't", "don't"})
-_BETWEEN: Final = frozenset(
+_BEFORE_VERB: Final = frozenset(
     {"have", "has", "had", "just", "ever", "already", "also", "once", "last", "first", "then", "previously"}
 )
 """Words that can stand between a speaker and a verb of saying."""
@@ -42,7 +44,7 @@ _WORDS: Final = frozenset(
     {"advice", "answer", "recommendation", "suggestion", "reply", "response", "explanation", "opinion"}
     | {"answers", "recommendations", "suggestions", "replies", "responses", "explanations"}
 )
-"""What somebody said. "Your advice" is what the assistant said."""
+"""Nouns for something that was said. "Your advice" is something that the assistant said."""
 
 _CUES: Final = _BASE | _PAST | _PRESENT | _WORDS | {"according"}
 
@@ -83,11 +85,11 @@ def labels_wanted(question: Question) -> Labels:
 def _before(words: Sequence[str], verb: int, entities: Sequence[Entity]) -> Labels:
     """Return the labels of the subject that stands before a verb.
 
-    A verb in its base form needs a form of "do" before the subject: "can you tell me" asks for no words of
-    anybody.
+    A verb in its base form needs a form of "do" before the subject: "can you tell me" asks for nobody's
+    words.
     """
     at = verb - 1
-    while at >= 0 and words[at] in _BETWEEN:
+    while at >= 0 and words[at] in _BEFORE_VERB:
         at -= 1
     if at < 0:
         return ()
@@ -141,3 +143,47 @@ def is_by(label: str | None, wanted: Labels) -> bool:
         return False
     terms = frozenset(analyze_query(label))
     return bool(terms) and any(terms <= one or one <= terms for one in wanted)
+
+
+_BETWEEN: Final = lazy(
+    r"(?:['\u2019]s?)?\s*(?:[,;/&+]|and\b|or\b|nor\b|vs\b\.?|versus\b|with\b)\s*(?:(?:and|or|nor)\b\s*)?"
+    r"(?:(?:about|also|both|either|the|an?|my|our|your|his|her|their)\b\s*){0,3}"
+)
+"""The words between two subjects of a list."""
+
+
+def listed(core: str, entities: Sequence[Entity]) -> tuple[Entity, ...]:
+    """Return the entities that stand in the longest list of entities in the core of a question.
+
+    Only commas, slashes and words such as "and" stand between the entities of a list. All of them are names,
+    or none is. The result is empty if there is no list of at least two entities. Of lists of equal length,
+    the first counts.
+    """
+    places = sorted((core.find(one.text), at) for at, one in enumerate(entities))
+    best: list[int] = []
+    run: list[int] = []
+    end = -1
+    for start, at in places:
+        if start < 0:
+            continue
+        follows = bool(run) and entities[run[-1]].proper == entities[at].proper
+        if follows and end <= start and _BETWEEN.fullmatch(core[end:start].lower()):
+            run.append(at)
+        else:
+            run = [at]
+        end = start + len(entities[at].text)
+        best = run if len(run) > len(best) else best
+    return tuple(entities[at] for at in best) if len(best) > 1 else ()
+
+
+_ASKED: Final = lazy(r"\b(?:what|which|whose|how many|how much) (?:(?:kinds?|types?|sorts?) of )?$")
+_ASKED_CHARS: Final = 24
+
+
+def is_asked_for(core: str, entity: Entity) -> bool:
+    """Return True if the entity is the kind of answer that is asked for, as in "which city"."""
+    if entity.proper:
+        return False
+    start = core.find(entity.text)
+    before = core[max(0, start - _ASKED_CHARS) : max(0, start)].lower()
+    return _ASKED.search(before) is not None

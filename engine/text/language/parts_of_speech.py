@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Final
 
-from engine.base.patterns import lazy
+from engine.base.characters import lazy
 from engine.text.language import lexicon
 from engine.text.language.tokenizer import Token, bare
 
