@@ -22,20 +22,29 @@ from engine.base.validation import (
     several,
 )
 from engine.ledger.queries import ID_DIGITS_MIN, resolve_id
-from engine.query.explore.answers import Answer, Expanded, Hint, Hints, Neighbors, Peek
-from engine.query.explore.atom_answers import PEEK_CHARS, expanded_of, hints_of, longest, peek_of
-from engine.query.explore.form import UNPRICED, Form, as_json, text_of
-from engine.query.explore.nodes import (
-    entities_in,
-    first_of,
-    node_of,
+from engine.query.explore.explore_answers import (
+    UNPRICED,
+    Answer,
+    Expanded,
+    Form,
+    Hint,
+    Hints,
+    Neighbors,
+    Peek,
+    as_json,
+    text_of,
+)
+from engine.query.explore.nodes import entities_in, first_of, node_of, passing, resolve_atom, resolve_node
+from engine.query.explore.scope import Scope, scope_of
+from engine.query.explore.verb_answers import (
+    PEEK_CHARS,
+    expanded_of,
+    hints_of,
+    longest,
     page_of,
-    passing,
-    resolve_atom,
-    resolve_node,
+    peek_of,
     wanted_edges,
 )
-from engine.query.explore.scope import Scope, scope_of
 from engine.query.filters import NO_FILTERS, Filters
 from engine.query.prompt_text import on_one_line, tokens_of
 from engine.query.view import View

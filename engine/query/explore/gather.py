@@ -31,15 +31,13 @@ from engine.base import limits
 from engine.base.errors import InvalidInputError
 from engine.base.validation import atom_id, integer
 from engine.ledger.queries import short_id
-from engine.query.explore.actions import Verb
-from engine.query.explore.answering import answer_from
-from engine.query.explore.answers import Hints
+from engine.query.explore.explore_actions import Verb
+from engine.query.explore.explore_answers import Hints, unmarked
+from engine.query.explore.explore_policy import odds
 from engine.query.explore.explorer import Explorer
-from engine.query.explore.form import unmarked
-from engine.query.explore.loop import BUDGET, STEPS_MAX, explore
+from engine.query.explore.loop import BUDGET, STEPS_MAX, answer_from, explore
 from engine.query.explore.quotes import Quote
 from engine.query.explore.state import Exploration, Finding, same
-from engine.query.explore.walker import odds
 from engine.query.filters import NO_FILTERS, Filters
 from engine.query.prompt_text import body, body_within, heading, tokens_of
 from engine.query.recall.recall import recall

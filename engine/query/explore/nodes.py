@@ -1,15 +1,11 @@
-"""Nodes: find the atom or tag that an agent names, and list its connections.
+"""Nodes: find the atom, the page or the tag that an agent or a question names.
 
-Connections are triples `subject → predicate → object`. Edges come first, in the order of (type, other end)
-that SPEC, "Edges & Graph", defines; then the tags of an atom; then the neighbours of the atom in its source.
-Hidden atoms and hidden edges are left out.
+A question names an entity in its words, or asks for a page: `what is a kettle?` asks for the page `Kettle`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from typing import Final
 
@@ -18,32 +14,25 @@ from pyroaring import BitMap
 
 from engine.base import limits
 from engine.base.errors import ConflictError, EngineError, InvalidInputError, NotFoundError
-from engine.base.model import Direction
-from engine.base.validation import folded_tag, integer, line, positive, quoted, several
-from engine.commands.edges import known_type
+from engine.base.validation import folded_tag, line, quoted
 from engine.followers.names import has_aliases, named, page_title
 from engine.followers.tags import members
 from engine.ledger.entities import ENTITY, entity_id, entity_name
 from engine.ledger.queries import (
     ID_DIGITS_MIN,
     body_of,
-    data_of,
-    edges_at,
-    exact_type_in,
-    far_end,
     record_at,
     resolve_id,
-    source_in,
 )
-from engine.ledger.records import AtomRecord, EdgeRecord, read_atom, type_name
-from engine.query.explore.answers import Node, Triple
+from engine.ledger.records import AtomRecord, read_atom
+from engine.query.explore.explore_answers import Node
 from engine.query.explore.scope import NAME_CHARS, Scope
-from engine.query.file_pages import Pieces, edges_of_pieces, pieces_named
+from engine.query.file_pages import Pieces, pieces_named
 from engine.query.filters import NO_FILTERS, Filters, allowed, meets_categories, mentioning
 from engine.text.analyzer import index_terms
 from engine.text.language.snippets import beginning
 from engine.text.simhash import title_hash
-from proofs.leaves import Group, State, tag_identity
+from proofs.leaves import Group, State
 
 SHOWN: Final = 5
 """The largest number of atoms that the error message for an ambiguous name lists."""
@@ -60,14 +49,47 @@ _MARKS: Final = ".,;:!?\"'()[]{}“”‘’«»…"
 _HEX: Final = frozenset("0123456789abcdefABCDEF-")
 ID_DIGITS: Final = 32
 
-HAS_TAG: Final = "has tag"
 
-NEXT: Final = "next in source"
-"""The predicate of triples that connect neighbours in a source. It cannot be an edge type, because edge types
-have no spaces."""
+_ASKING: Final = frozenset(
+    [
+        "what",
+        "what's",
+        "whats",
+        "who",
+        "who's",
+        "is",
+        "are",
+        "was",
+        "were",
+        "does",
+        "do",
+        "did",
+        "a",
+        "an",
+        "the",
+        "mean",
+        "means",
+        "meant",
+        "by",
+        "meaning",
+        "definition",
+        "of",
+        "define",
+        "explain",
+        "describe",
+    ]
+)
+"""The English words around the name in a question that asks what or who something is."""
 
-NEIGHBORS_MAX: Final = 100
-"""The largest number of triples on one page."""
+
+NAME_WORDS_MAX: Final = 8
+
+
+WORD_CHARS_MIN: Final = 3
+"""The length of the shortest plural of an acronym. Shorter words are looked up only as they are."""
+
+
+_QUESTION_MARKS: Final = "?!.,;:\"'()“”‘’«»…？！。"
 
 
 FoundNode = AtomRecord | Pieces | str
@@ -254,30 +276,8 @@ def node_of(scope: Scope, found: FoundNode) -> Node:
     if isinstance(found, str):
         return Node(None, f"#{found}")
     if isinstance(found, Pieces):
-        return Node(scope.short_id(found.records[0].id), _page_name(scope, found))
+        return Node(scope.short_id(found.records[0].id), page_name(scope, found))
     return Node(scope.short_id(found.id), scope.name(found))
-
-
-@dataclass(frozen=True, slots=True)
-class WantedEdges:
-    """The connections to return."""
-
-    direction: Direction
-    codes: tuple[bytes, ...]
-    """The types of the edges; empty for all edges, tags and neighbours in the source."""
-    passes: Callable[[AtomRecord], bool]
-    """A function that returns True for an atom at the other end that may be returned."""
-
-
-def wanted_edges(scope: Scope, direction: Direction, types: Collection[str], filters: Filters) -> WantedEdges:
-    """Return the connections that the arguments describe.
-
-    Raises:
-        InvalidInputError: a filter is not valid for its field.
-        NotFoundError: there is no such type of edges.
-    """
-    codes = tuple(known_type(scope.rows, name) for name in several(types, "types"))
-    return WantedEdges(direction, codes, _check_of(scope, filters))
 
 
 def passing(scope: Scope, found: AtomRecord | Pieces, filters: Filters) -> AtomRecord | Pieces:
@@ -289,7 +289,7 @@ def passing(scope: Scope, found: AtomRecord | Pieces, filters: Filters) -> AtomR
     """
     if filters == NO_FILTERS:
         return found
-    passes = _check_of(scope, filters)
+    passes = check_of(scope, filters)
     if isinstance(found, Pieces):
         kept = tuple(filter(passes, found.records))
         if kept:
@@ -299,8 +299,12 @@ def passing(scope: Scope, found: AtomRecord | Pieces, filters: Filters) -> AtomR
     raise NotFoundError(f"{scope.short_id(first_of(found).id)} is there, but does not pass the filter")
 
 
-def _check_of(scope: Scope, filters: Filters) -> Callable[[AtomRecord], bool]:
-    """Return a function that returns True if an atom passes `filters`."""
+def check_of(scope: Scope, filters: Filters) -> Callable[[AtomRecord], bool]:
+    """Return a function that returns True if an atom passes `filters`.
+
+    Raises:
+        InvalidInputError: a filter is not valid for its field.
+    """
     if filters == NO_FILTERS:
         return lambda record: True
     ordinals, wanted = allowed(scope.rows, filters), filters.categories
@@ -311,113 +315,48 @@ def _check_of(scope: Scope, filters: Filters) -> Callable[[AtomRecord], bool]:
     return passes
 
 
-def page_of(
-    scope: Scope, found: FoundNode, wanted: WantedEdges, limit: int, offset: int
-) -> tuple[tuple[Triple, ...], int | None]:
-    """Return at most `limit` triples after the first `offset` triples, and the offset of the next page.
-
-    On the last page, the offset of the next page is None.
-
-    Raises:
-        InvalidInputError: `limit` or `offset` is out of range.
-    """
-    positive(limit, "limit", NEIGHBORS_MAX)
-    start = integer(offset, "offset", limits.ORDINAL_MAX)
-    triples = _triples(scope, found, wanted)
-    page = list(islice(triples, start, start + limit + 1))
-    return tuple(make() for make in page[:limit]), start + limit if len(page) > limit else None
-
-
-LazyTriple = Callable[[], Triple]
-"""A function that builds a triple.
-
-It is called only for the triples on the page, because reading names and ids takes the most time.
-"""
-
-
-def _triples(scope: Scope, found: FoundNode, wanted: WantedEdges) -> Iterator[LazyTriple]:
-    if isinstance(found, str):
-        return _of_tag(scope, found, wanted)
-    if isinstance(found, Pieces):
-        return _of_page(scope, found, wanted)
-    return _of_atom(scope, found, wanted)
-
-
-def _page_name(scope: Scope, page: Pieces) -> str:
+def page_name(scope: Scope, page: Pieces) -> str:
+    """Return the title or the path of a page, shortened to NAME_CHARS characters."""
     return beginning(page_title(body_of(scope.rows, page.records[0])) or page.source, NAME_CHARS)
 
 
-def _of_page(scope: Scope, page: Pieces, wanted: WantedEdges) -> Iterator[LazyTriple]:
-    """Yield the triples of a page: the edges of its pieces to other atoms, then the tags of the pieces."""
-    own = _page_name(scope, page)
-    seen: set[tuple[bytes, bytes, bool]] = set()
-    for piece, edge, other in edges_of_pieces(scope.rows, page, wanted.direction, wanted.codes):
-        key = edge.type, other.id, edge.src == piece.id
-        if key not in seen and wanted.passes(other):
-            seen.add(key)
-            yield partial(_of_edge, scope, edge, own, piece.id, other)
-    if wanted.direction is not Direction.IN and not wanted.codes:
-        tags = {tag_identity(tag): tag for record in page.records for tag in record.tags}
-        for identity in sorted(tags):
-            yield partial(Triple, own, HAS_TAG, f"#{tags[identity]}", "out", None, None)
+def asked_page(scope: Scope, core: str) -> Pieces | None:
+    """Return the page whose title, file name or alias a question asks for; None if there is not exactly one.
+
+    The question consists of a name alone, or asks in English what or who something is. A word of the name may
+    have an `s` at its end that the word in the question lacks, and vice versa.
+
+    Args:
+        scope: The memory.
+        core: The question without phrases such as "tell me about".
+    """
+    for name in _names(core):
+        try:
+            found = pieces_named(scope.rows, name)
+        except (ConflictError, InvalidInputError):
+            continue  # several pages have the name, or a word has a character that no name can have
+        if found is not None:
+            return found
+    return None
 
 
-def _of_tag(scope: Scope, tag: str, wanted: WantedEdges) -> Iterator[LazyTriple]:
-    if wanted.direction is Direction.OUT or wanted.codes:
-        return
-    for ordinal in members(scope.rows, (Group.TAG, tag)) & scope.live:
-        record = record_at(scope.rows, ordinal)
-        if wanted.passes(record):
-            yield partial(_has_tag, scope, record, tag)
+def _names(core: str) -> Iterator[str]:
+    """Yield the names that the question may ask for, the longest first."""
+    words = " ".join(core.split())[: limits.QUERY_BYTES_MAX].strip(_QUESTION_MARKS).split()
+    end = len(words)
+    while end and words[end - 1].casefold() in _ASKING:
+        end -= 1
+    for start in range(len(words)):
+        if 0 < end - start <= NAME_WORDS_MAX:
+            yield from _in_numbers([word.strip(_QUESTION_MARKS) for word in words[start:end]])
+        if words[start].strip(_QUESTION_MARKS).casefold() not in _ASKING:
+            return
 
 
-def _has_tag(scope: Scope, record: AtomRecord, tag: str) -> Triple:
-    return Triple(scope.name(record), HAS_TAG, f"#{tag}", "in", scope.short_id(record.id), None)
-
-
-def _of_atom(scope: Scope, record: AtomRecord, wanted: WantedEdges) -> Iterator[LazyTriple]:
-    own = scope.name(record)
-    for edge in edges_at(scope.rows, record.id, wanted.direction, wanted.codes):
-        other = read_atom(scope.rows, far_end(edge, record.id))
-        if other is not None and other.state is State.LIVE and wanted.passes(other):
-            yield partial(_of_edge, scope, edge, own, record.id, other)
-    if wanted.codes:
-        return
-    if wanted.direction is not Direction.IN:
-        for tag in sorted(record.tags, key=tag_identity):
-            yield partial(Triple, own, HAS_TAG, f"#{tag}", "out", None, None)
-        yield from _beside(scope, record, own, wanted.passes, after=True)
-    if wanted.direction is not Direction.OUT:
-        yield from _beside(scope, record, own, wanted.passes, after=False)
-
-
-def _of_edge(scope: Scope, edge: EdgeRecord, own: str, atom: bytes, other: AtomRecord) -> Triple:
-    data = data_of(edge)
-    exact = exact_type_in(data)
-    kind = type_name(scope.rows, edge.type) if exact is None else exact
-    name, source = scope.name(other), _short_id_if_live(scope, source_in(data))
-    if edge.src == atom:
-        return Triple(own, kind, name, "out", scope.short_id(other.id), source)
-    return Triple(name, kind, own, "in", scope.short_id(other.id), source)
-
-
-def _short_id_if_live(scope: Scope, atom: bytes | None) -> str | None:
-    """Return the shortened id of an atom if it is live, else None."""
-    record = None if atom is None else read_atom(scope.rows, atom)
-    return scope.short_id(record.id) if record is not None and record.state is State.LIVE else None
-
-
-def _beside(
-    scope: Scope, record: AtomRecord, own: str, passes: Callable[[AtomRecord], bool], *, after: bool
-) -> Iterator[LazyTriple]:
-    found = scope.positions.beside(np.array([record.ordinal], np.int64), scope.live_mask, after=after)
-    if found[0] < 0:
-        return
-    other = record_at(scope.rows, int(found[0]))
-    if other.source != record.source or not passes(
-        other
-    ):  # the 64-bit hashes of two sources can collide in the index
-        return
-    name, short = scope.name(other), scope.short_id(other.id)
-    ends = (own, NEXT, name, "out") if after else (name, NEXT, own, "in")
-    yield partial(Triple, *ends, short, None)
+def _in_numbers(words: list[str]) -> Iterator[str]:
+    """Yield a name, then the name with one of its words in the other number."""
+    yield " ".join(words)
+    for at, word in reversed(list(enumerate(words))):
+        if len(word) >= WORD_CHARS_MIN:
+            other = word[:-1] if word[-1] in "sS" else f"{word}s"
+            yield " ".join([*words[:at], other, *words[at + 1 :]])

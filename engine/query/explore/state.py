@@ -5,9 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from engine.query.explore.actions import Action, Verb
-from engine.query.explore.answers import Expanded, Hint, Hints, Neighbors, Peek, Triple, VerbAnswer
-from engine.query.explore.form import unmarked
+from engine.query.explore.explore_actions import Action, Verb
+from engine.query.explore.explore_answers import (
+    Expanded,
+    Hint,
+    Hints,
+    Neighbors,
+    Peek,
+    Triple,
+    VerbAnswer,
+    unmarked,
+)
 from engine.query.explore.quotes import Quote
 from engine.query.prompt_text import ID_DIGITS, INTERNAL, body, heading
 from engine.query.prompt_text import on_one_line as plain_line
@@ -141,7 +149,7 @@ class Stop(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Exploration:
-    """The result of an exploration. All costs are in tokens, as `engine.query.explore.form` counts them."""
+    """The result of an exploration. All costs are numbers of tokens, as in `explore_answers`."""
 
     query: str
     steps: tuple[Step, ...]

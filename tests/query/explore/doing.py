@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 from engine import Add
 from engine.base.errors import InvalidInputError
 from engine.commands import Command, Relate
-from engine.query.explore.actions import Action, Verb
+from engine.query.explore.explore_actions import Action, Verb, parse_action
 from engine.query.explore.loop import explore
-from engine.query.explore.replies import parse_action
 from engine.query.explore.state import Exploration, State
 from tests.query.recall.histories import QUESTIONS, histories
 from tests.query.recall.support import id_of, memory

@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 from engine import Engine, Relate
 from engine.base.errors import InvalidInputError
 from engine.commands import Command
-from engine.query.explore.answers import Answer, Hints
+from engine.query.explore.explore_answers import Answer, Form, Hints, as_json, plain, text_of
 from engine.query.explore.explorer import Explorer
-from engine.query.explore.form import Form, as_json, plain, text_of
 from engine.query.prompt_text import tokens_of
 from tests.query.recall.histories import histories
 

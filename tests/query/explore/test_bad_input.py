@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from engine import Add, Engine, Relate
 from engine.base.errors import EngineError
-from engine.query.explore.program import Program
+from engine.query.explore.explore_actions import Program
 from tests.query.recall.support import id_of
 from tests.support.engines import engine_on, unchanged_by
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from engine import Add, Filters
 from engine.base.errors import InvalidInputError
 from engine.commands import Command, Relate
-from engine.query.explore.actions import Verb
+from engine.query.explore.explore_actions import Verb
 from engine.query.explore.gather import GATHERED_TOKENS_MIN, by_worth, gather
 from engine.query.explore.state import Finding
 from engine.query.prompt_text import tokens_of

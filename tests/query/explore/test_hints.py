@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 from engine import Add, Engine, Filters, Relate, Tombstone
 from engine.base.errors import InvalidInputError
 from engine.commands import Command
-from engine.query.explore.atom_answers import TITLE_CHARS
+from engine.query.explore.verb_answers import TITLE_CHARS
 from engine.query.prompt_text import tokens_of
 from tests.query.explore.support import hint_ids, memories
 from tests.query.recall.histories import questions
 from tests.query.recall.support import id_of, memory
-from tests.shared import needs
+from tests.support.shared_data import needs
 
 
 @given(memories, questions, st.integers(1, 12))

@@ -15,12 +15,11 @@ from engine.base.characters import visible
 from engine.base.errors import EngineError, InvalidInputError
 from engine.base.json_text import dumped
 from engine.commands import Command
-from engine.query.explore.answers import Answer, Neighbors
-from engine.query.explore.form import text_of, unmarked
+from engine.query.explore.explore_answers import Answer, Neighbors, text_of, unmarked
 from engine.query.prompt_text import on_one_line
 from tests.query.explore.support import FORGED, wrong_with_json, wrong_with_text
 from tests.query.recall.support import id_of, memory
-from tests.shared import needs
+from tests.support.shared_data import needs
 
 ANY = st.text(min_size=1, max_size=60) | st.sampled_from(FORGED)
 DATA = st.recursive(

@@ -11,15 +11,15 @@ from hypothesis import strategies as st
 from engine import Add
 from engine.base.errors import EngineError
 from engine.commands import Command
-from engine.query.explore.actions import Verb
-from engine.query.explore.answers import Expanded, Peek
+from engine.query.explore.explore_actions import Verb
+from engine.query.explore.explore_answers import Expanded, Peek
 from engine.query.explore.loop import BUDGET_MIN, STEPS_MAX, explore
 from engine.query.explore.state import Exploration, Result, Step
 from engine.query.prompt_text import tokens_of
 from tests.query.explore.doing import HOSTILE, Drawn, memories, policies
 from tests.query.recall.histories import questions
 from tests.query.recall.support import id_of, memory
-from tests.shared import needs
+from tests.support.shared_data import needs
 
 laws = settings(max_examples=60, deadline=None)
 budgets = st.one_of(st.integers(BUDGET_MIN, 600), st.just(2000))

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from engine import Add, Filters
 from engine.base.errors import InvalidInputError
 from engine.commands import Command, Relate
-from engine.query.explore.actions import Action, Verb
+from engine.query.explore.explore_actions import Action, Verb
 from engine.query.explore.loop import BUDGET_MIN, STEPS_MAX, explore
 from engine.query.explore.state import Result, State, Stop
 from tests.query.explore.doing import DAEMON, QUERY, Scripted, explored

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from engine import Add, Engine, Filters, Link, RegisterType, Relate, Tombstone, Unlink
 from engine.base.errors import InvalidInputError, LimitError, NotFoundError
 from engine.commands import Command
-from engine.query.explore.answers import Triple
-from engine.query.explore.nodes import HAS_TAG, NEXT
+from engine.query.explore.explore_answers import Triple
+from engine.query.explore.verb_answers import HAS_TAG, NEXT
 from tests.query.explore.support import memories
 from tests.query.recall.support import id_of, memory
 

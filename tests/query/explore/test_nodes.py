@@ -10,7 +10,7 @@ from engine import Add, Engine, Relate, Tombstone
 from engine.base.errors import ConflictError, EngineError, InvalidInputError, NotFoundError
 from engine.commands import Command
 from engine.ledger.entities import entity_identity, entity_key, entity_name
-from engine.query.explore.answers import Node
+from engine.query.explore.explore_answers import Node
 from tests.query.recall.support import id_of, memory
 
 WORDS_OF_HEX = ("cafe", "dead", "beef", "2026", "facade", "dead-beef", "DEADBEEF", "2026-11-22")

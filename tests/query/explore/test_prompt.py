@@ -10,15 +10,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.commands import Command
-from engine.query.explore.actions import Action, Verb
-from engine.query.explore.answers import Hint
+from engine.query.explore.explore_actions import Action, Verb
+from engine.query.explore.explore_answers import Hint
+from engine.query.explore.explore_policy import ACTIONS, STEPS_SHOWN, decision_prompt
 from engine.query.explore.loop import explore
-from engine.query.explore.policy import ACTIONS, STEPS_SHOWN, decision_prompt
 from engine.query.explore.state import Finding, Result, State, Step
 from tests.query.explore.doing import HOSTILE, Drawn, memories, policies
 from tests.query.recall.histories import questions
 from tests.query.recall.support import memory
-from tests.shared import needs
+from tests.support.shared_data import needs
 
 OURS = re.compile(
     r"Question: |Context, \d+ items?:|Hints, \d+ unread:|Last steps:|Steps left: \d+\. Tokens left: \d+\.$"

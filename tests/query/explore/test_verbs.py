@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 from engine import Add, Engine, Relate, Tag
 from engine.base.errors import InvalidInputError
 from engine.commands import Command
-from engine.query.explore.answers import Answer, Expanded, Hints, Neighbors, Peek
+from engine.query.explore.explore_answers import Answer, Expanded, Form, Hints, Neighbors, Peek
 from engine.query.explore.explorer import Explorer
-from engine.query.explore.form import Form
 from tests.query.explore.support import cost_of, least_of, memories, verbs
 from tests.query.recall.support import id_of, memory
 

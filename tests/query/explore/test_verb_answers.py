@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from engine import Add, Engine, Link, Tag, Tombstone
 from engine.base.errors import EngineError, InvalidInputError, NotFoundError
-from engine.query.explore.atom_answers import EDGES_COUNTED
-from engine.query.explore.form import Form
+from engine.query.explore.explore_answers import Form
+from engine.query.explore.verb_answers import EDGES_COUNTED
 from tests.query.explore.support import FORGED, least_of
 from tests.query.recall.support import id_of, memory
 

@@ -9,9 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.base.errors import InvalidInputError
-from engine.query.explore.actions import ARGUMENT_BYTES_MAX, Action, Verb
-from engine.query.explore.replies import parse_action
-from tests.shared import needs
+from engine.query.explore.explore_actions import ARGUMENT_BYTES_MAX, Action, Verb, parse_action
+from tests.support.shared_data import needs
 
 ids = st.from_regex(r"[0-9a-f]{8}(-[0-9a-f]{4}){0,3}", fullmatch=True)
 lines = st.text(min_size=1, max_size=60)

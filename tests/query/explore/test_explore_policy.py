@@ -5,11 +5,10 @@ from __future__ import annotations
 import pytest
 
 from engine.base.errors import EngineError, InvalidInputError
-from engine.query.explore.actions import Action, Verb
+from engine.query.explore.explore_actions import Action, Verb
+from engine.query.explore.explore_policy import ACTIONS, LanguagePolicy, Policy, Prompting, Walker
 from engine.query.explore.loop import explore
-from engine.query.explore.policy import ACTIONS, LanguagePolicy, Policy, Prompting
 from engine.query.explore.state import Result, Stop
-from engine.query.explore.walker import Walker
 from engine.query.prompt_text import tokens_of
 from tests.query.explore.doing import DAEMON, QUERY
 from tests.query.recall.support import id_of, memory

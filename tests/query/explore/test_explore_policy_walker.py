@@ -9,11 +9,11 @@ import pytest
 from engine import Add
 from engine.base.errors import InvalidInputError
 from engine.commands import Relate
-from engine.query.explore.actions import Action, Verb
-from engine.query.explore.answers import Hint, Hints
+from engine.query.explore.explore_actions import Action, Verb
+from engine.query.explore.explore_answers import Hint, Hints
+from engine.query.explore.explore_policy import Walker, WalkerConfig, odds
 from engine.query.explore.loop import explore
 from engine.query.explore.state import Finding, Result, State, Step, Stop
-from engine.query.explore.walker import Walker, WalkerConfig, odds
 from tests.query.explore.doing import DAEMON, QUERY
 from tests.query.recall.support import id_of, memory
 

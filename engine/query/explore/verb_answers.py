@@ -1,38 +1,58 @@
-"""Build the answers about atoms: hints, peeks and whole texts.
+"""Build the answers of the four verbs: hints, peeks, whole texts, and the connections of a node.
 
 A hint is a line of about twenty tokens. The score of a hint in per cent is 100 · s / (s + c), where s is the
 score of the atom in recall, and c is the highest score that the question's words alone can give to any atom.
 So the words alone give at most 50 %; a higher score means that other signals of recall raised it. Words that
 occur in no atom lower all scores. Hints are in the order of recall, with one exception: if the question asks
 for a page by its name, the beginning of the page comes first. Its score is at least the best score.
+
+Connections are triples `subject → predicate → object`. Edges come first, in the order of (type, other end)
+that SPEC, "Edges & Graph", defines; then the tags of an atom; then the neighbours of the atom in its source.
+Hidden atoms and hidden edges are left out.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Callable, Collection
-from dataclasses import replace
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass, replace
+from functools import partial
 from itertools import chain, islice
 from typing import Final
 
+import numpy as np
+
+from engine.base import limits
 from engine.base.errors import InvalidInputError, NotFoundError
 from engine.base.model import Direction
-from engine.base.validation import atom_id, integer, show_id
+from engine.base.validation import atom_id, integer, positive, several, show_id
+from engine.commands.edges import known_type
 from engine.followers.names import page_title
-from engine.ledger.queries import bodies_of, body_of, edges_at, records_of
-from engine.ledger.records import AtomRecord
-from engine.query.explore.answers import Expanded, Hint, Peek
-from engine.query.explore.asked_page import asked_page
-from engine.query.explore.nodes import first_of, passing
+from engine.followers.tags import members
+from engine.ledger.queries import (
+    bodies_of,
+    body_of,
+    data_of,
+    edges_at,
+    exact_type_in,
+    far_end,
+    record_at,
+    records_of,
+    source_in,
+)
+from engine.ledger.records import AtomRecord, EdgeRecord, read_atom, type_name
+from engine.query.explore.explore_answers import Expanded, Hint, Peek, Triple
+from engine.query.explore.nodes import FoundNode, asked_page, check_of, first_of, page_name, passing
 from engine.query.explore.scope import Scope
-from engine.query.file_pages import Pieces
+from engine.query.file_pages import Pieces, edges_of_pieces
 from engine.query.filters import Filters
 from engine.query.prompt_text import CHARS_PER_TOKEN_MAX, tokens_of
 from engine.query.recall.recall import recall
 from engine.query.recall.recall_answer import Hit, joined_titles
 from engine.text.language.question import analyze_question
 from engine.text.language.snippets import Snippets, beginning
+from proofs.leaves import Group, State, tag_identity
 
 TITLE_CHARS: Final = 40
 """The largest length of a hint's title in characters, which are about 10 tokens of English."""
@@ -48,6 +68,18 @@ SCORE_WITHOUT_HITS: Final = 50
 
 EDGES_COUNTED: Final = 1000
 """The edges of an atom are counted only up to this number."""
+
+
+HAS_TAG: Final = "has tag"
+
+
+NEXT: Final = "next in source"
+"""The predicate of triples that connect neighbours in a source. It cannot be an edge type, because edge types
+have no spaces."""
+
+
+NEIGHBORS_MAX: Final = 100
+"""The largest number of triples on one page."""
 
 
 def hints_of(
@@ -183,3 +215,133 @@ def longest(text: str, budget: int, cost: Callable[[str], int]) -> str | None:
         if text[at - 1].isspace():
             return text[:at]
     return text[:end]
+
+
+@dataclass(frozen=True, slots=True)
+class WantedEdges:
+    """The connections to return."""
+
+    direction: Direction
+    codes: tuple[bytes, ...]
+    """The types of the edges; empty for all edges, tags and neighbours in the source."""
+    passes: Callable[[AtomRecord], bool]
+    """A function that returns True for an atom at the other end that may be returned."""
+
+
+def wanted_edges(scope: Scope, direction: Direction, types: Collection[str], filters: Filters) -> WantedEdges:
+    """Return the connections that the arguments describe.
+
+    Raises:
+        InvalidInputError: a filter is not valid for its field.
+        NotFoundError: there is no such type of edges.
+    """
+    codes = tuple(known_type(scope.rows, name) for name in several(types, "types"))
+    return WantedEdges(direction, codes, check_of(scope, filters))
+
+
+def page_of(
+    scope: Scope, found: FoundNode, wanted: WantedEdges, limit: int, offset: int
+) -> tuple[tuple[Triple, ...], int | None]:
+    """Return at most `limit` triples after the first `offset` triples, and the offset of the next page.
+
+    On the last page, the offset of the next page is None.
+
+    Raises:
+        InvalidInputError: `limit` or `offset` is out of range.
+    """
+    positive(limit, "limit", NEIGHBORS_MAX)
+    start = integer(offset, "offset", limits.ORDINAL_MAX)
+    triples = _triples(scope, found, wanted)
+    page = list(islice(triples, start, start + limit + 1))
+    return tuple(make() for make in page[:limit]), start + limit if len(page) > limit else None
+
+
+LazyTriple = Callable[[], Triple]
+"""A function that builds a triple.
+
+It is called only for the triples on the page, because reading names and ids takes the most time.
+"""
+
+
+def _triples(scope: Scope, found: FoundNode, wanted: WantedEdges) -> Iterator[LazyTriple]:
+    if isinstance(found, str):
+        return _of_tag(scope, found, wanted)
+    if isinstance(found, Pieces):
+        return _of_page(scope, found, wanted)
+    return _of_atom(scope, found, wanted)
+
+
+def _of_page(scope: Scope, page: Pieces, wanted: WantedEdges) -> Iterator[LazyTriple]:
+    """Yield the triples of a page: the edges of its pieces to other atoms, then the tags of the pieces."""
+    own = page_name(scope, page)
+    seen: set[tuple[bytes, bytes, bool]] = set()
+    for piece, edge, other in edges_of_pieces(scope.rows, page, wanted.direction, wanted.codes):
+        key = edge.type, other.id, edge.src == piece.id
+        if key not in seen and wanted.passes(other):
+            seen.add(key)
+            yield partial(_of_edge, scope, edge, own, piece.id, other)
+    if wanted.direction is not Direction.IN and not wanted.codes:
+        tags = {tag_identity(tag): tag for record in page.records for tag in record.tags}
+        for identity in sorted(tags):
+            yield partial(Triple, own, HAS_TAG, f"#{tags[identity]}", "out", None, None)
+
+
+def _of_tag(scope: Scope, tag: str, wanted: WantedEdges) -> Iterator[LazyTriple]:
+    if wanted.direction is Direction.OUT or wanted.codes:
+        return
+    for ordinal in members(scope.rows, (Group.TAG, tag)) & scope.live:
+        record = record_at(scope.rows, ordinal)
+        if wanted.passes(record):
+            yield partial(_has_tag, scope, record, tag)
+
+
+def _has_tag(scope: Scope, record: AtomRecord, tag: str) -> Triple:
+    return Triple(scope.name(record), HAS_TAG, f"#{tag}", "in", scope.short_id(record.id), None)
+
+
+def _of_atom(scope: Scope, record: AtomRecord, wanted: WantedEdges) -> Iterator[LazyTriple]:
+    own = scope.name(record)
+    for edge in edges_at(scope.rows, record.id, wanted.direction, wanted.codes):
+        other = read_atom(scope.rows, far_end(edge, record.id))
+        if other is not None and other.state is State.LIVE and wanted.passes(other):
+            yield partial(_of_edge, scope, edge, own, record.id, other)
+    if wanted.codes:
+        return
+    if wanted.direction is not Direction.IN:
+        for tag in sorted(record.tags, key=tag_identity):
+            yield partial(Triple, own, HAS_TAG, f"#{tag}", "out", None, None)
+        yield from _beside(scope, record, own, wanted.passes, after=True)
+    if wanted.direction is not Direction.OUT:
+        yield from _beside(scope, record, own, wanted.passes, after=False)
+
+
+def _of_edge(scope: Scope, edge: EdgeRecord, own: str, atom: bytes, other: AtomRecord) -> Triple:
+    data = data_of(edge)
+    exact = exact_type_in(data)
+    kind = type_name(scope.rows, edge.type) if exact is None else exact
+    name, source = scope.name(other), _short_id_if_live(scope, source_in(data))
+    if edge.src == atom:
+        return Triple(own, kind, name, "out", scope.short_id(other.id), source)
+    return Triple(name, kind, own, "in", scope.short_id(other.id), source)
+
+
+def _short_id_if_live(scope: Scope, atom: bytes | None) -> str | None:
+    """Return the shortened id of an atom if it is live, else None."""
+    record = None if atom is None else read_atom(scope.rows, atom)
+    return scope.short_id(record.id) if record is not None and record.state is State.LIVE else None
+
+
+def _beside(
+    scope: Scope, record: AtomRecord, own: str, passes: Callable[[AtomRecord], bool], *, after: bool
+) -> Iterator[LazyTriple]:
+    found = scope.positions.beside(np.array([record.ordinal], np.int64), scope.live_mask, after=after)
+    if found[0] < 0:
+        return
+    other = record_at(scope.rows, int(found[0]))
+    if other.source != record.source or not passes(
+        other
+    ):  # the 64-bit hashes of two sources can collide in the index
+        return
+    name, short = scope.name(other), scope.short_id(other.id)
+    ends = (own, NEXT, name, "out") if after else (name, NEXT, own, "in")
+    yield partial(Triple, *ends, short, None)

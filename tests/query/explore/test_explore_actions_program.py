@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from engine.base.errors import EngineError, NotFoundError
-from engine.query.explore.program import REPLY_BYTES_MAX, Program
+from engine.query.explore.explore_actions import REPLY_BYTES_MAX, Program
 
 
 def asked(command: str, prompt: str = "What next?", seconds: float = 5.0) -> str:

@@ -1,0 +1,322 @@
+"""The five actions of an exploration, and the replies that name an action.
+
+Each action is written as one line of text.
+
+`parse_action` finds the action in the reply of a language model. A prompt asks for the action alone. Models
+also reply with code fences, bullets, numbers of steps, lower case, missing quotation marks, and reasons:
+
+    PEEK(1f0c2a3b)                                      [Step 2] PEEK(1f0c2a3b) - looks relevant
+    expand 1f0c2a3b                                     - `NEIGHBORS(Ada Lovelace)`
+    explore_recall --query "kettle" --limit 5           ANSWER - have enough context
+
+All of these are parsed. A reply with two different actions is refused, because it does not say which one
+comes first. `Program` is a program in place of a language model.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import select
+import shlex
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from contextlib import nullcontext, suppress
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Final
+
+from engine.base.characters import lazy
+from engine.base.errors import EngineError, InvalidInputError, NotFoundError, system_failure
+from engine.base.json_text import JsonError, parse
+from engine.base.validation import instance, line, quoted
+
+ARGUMENT_BYTES_MAX: Final = 1024
+"""The largest size of an action's argument in bytes, before characters in it are escaped."""
+
+_ID: Final = re.compile(r"[0-9a-fA-F]{4}[0-9a-fA-F-]{0,32}")
+
+
+REPLY_CHARS_MAX: Final = 8 * ARGUMENT_BYTES_MAX
+"""The maximum length of a reply in characters. Up to 6 characters may encode one byte of an argument."""
+
+
+EXPECTED: Final = (
+    'reply with one action on one line: PEEK(id), EXPAND(id), NEIGHBORS(node), RECALL("new query") or ANSWER'
+)
+
+
+SECONDS: Final = 120.0
+"""The default time limit in seconds for one decision."""
+
+
+REPLY_BYTES_MAX: Final = 64 << 10
+
+
+POLL_SECONDS: Final = 0.02
+
+
+class Verb(StrEnum):
+    """The kind of an action."""
+
+    PEEK = "PEEK"
+    """Read about 200 characters of an atom."""
+    EXPAND = "EXPAND"
+    """Read a whole atom."""
+    NEIGHBORS = "NEIGHBORS"
+    """Read the connections of a node."""
+    RECALL = "RECALL"
+    """Search for more hints with a different query."""
+    ANSWER = "ANSWER"
+    """End the exploration, because the context is enough to answer the question."""
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """A verb with its argument. `str(action)` is one line of text.
+
+    Raises:
+        InvalidInputError: the argument is not valid for the verb.
+    """
+
+    verb: Verb
+    argument: str = ""
+    """The argument. PEEK and EXPAND take an id or at least the first 4 digits of an id. NEIGHBORS takes a
+    node and RECALL takes a query, each on one line. ANSWER takes an empty string."""
+
+    def __post_init__(self) -> None:
+        instance(self.verb, Verb, "verb")
+        argument = line(self.argument, f"the argument of {self.verb}", ARGUMENT_BYTES_MAX)
+        if self.verb is Verb.ANSWER:
+            if argument:
+                raise InvalidInputError(f"ANSWER takes no argument, not {quoted(argument)}")
+        elif self.verb in (Verb.PEEK, Verb.EXPAND):
+            if not _ID.fullmatch(argument):
+                raise InvalidInputError(f"{self.verb} takes the id of a hint, not {quoted(argument)}")
+        elif argument != argument.strip() or not argument:
+            raise InvalidInputError(f"{self.verb} takes a text without white space at its ends")
+
+    def __str__(self) -> str:
+        if self.verb is Verb.ANSWER:
+            return self.verb.value
+        if self.verb in (Verb.PEEK, Verb.EXPAND):
+            return f"{self.verb.value}({self.argument})"
+        return f"{self.verb.value}({json.dumps(self.argument, ensure_ascii=False)})"
+
+
+_FENCE: Final = lazy(r"(?:```|~~~)[\w+-]*")
+_OPENING: Final = lazy(
+    r"(?:[-*+•>`]+[ \t]*|\d{1,2}[.)][ \t]+|\[?step[ \t]*\d{1,2}\]?[ \t]*[:.]?[ \t]*"
+    r"|(?:next[ \t]+)?action[ \t]*:[ \t]*)*",
+    re.IGNORECASE,
+)
+"""Matches what may precede an action on its line. If nothing precedes the action, the match is empty. So
+every line matches, and no match is tried twice."""
+_VERB: Final = lazy(
+    r"(?:(?:chitta|engine)[ \t]+)?(?:explore_)?(peek|expand|neighbou?rs|recall|answer)(?!\w)[`*]*[ \t]*",
+    re.IGNORECASE,
+)
+_OPTIONS: Final = lazy(r"(?:[ \t]--(?:limit[ \t=]5|direction[ \t=]both))+$")
+"""Matches options of the commands for single steps. Only the values that an exploration uses are accepted."""
+_KEYWORD: Final = lazy(r"(?:--(?:id|node|query)[ \t=]|(?:id|node|query)[ \t]*[:=])[ \t]*", re.IGNORECASE)
+_STRING: Final = lazy(r'"(?:[^"\\]|\\.)*"')
+_WORD: Final = lazy(r"\S*[^\s.:;,!]")
+_UNTIL_DASH: Final = lazy(r"(?:(?![ \t][-–—→][ \t]).)+")
+_REASON: Final = lazy(r"[`*]*[ \t]*(?:(?:[-–—:.;#!(→](?!-)|//).*)?", re.DOTALL)
+"""Matches what may follow an action on its line."""
+_ANOTHER: Final = lazy(r"\b(?:explore_)?(?:peek|expand|neighbou?rs|recall)[ \t]*\(", re.IGNORECASE)
+_PAIRS: Final = ("''", "“”", "‘’", "``", "[]", "<>")
+
+
+def parse_action(text: str) -> Action:
+    r"""Return the action that `text` contains.
+
+    The action begins a line, after bullets and the like. Other lines may contain anything but an action. The
+    argument follows the verb, with or without brackets. It may be in double quotes, with `\"` and the other
+    escapes of JSON strings. `parse_action(str(action)) == action` for every action.
+
+    Raises:
+        InvalidInputError: `text` contains no action, several actions, or an action with an argument that is
+            not valid. The hint lists the actions.
+    """
+    if not isinstance(text, str):
+        raise _refused(f"a reply of type {type(text).__name__} is not a string")
+    if len(text) > REPLY_CHARS_MAX:
+        raise _refused(f"a reply of {len(text)} characters is too long for an action")
+    found: list[Action] = []
+    errors: list[InvalidInputError] = []
+    for raw in text.split("\n"):
+        line = raw.strip(" \t\r")
+        if line and not _FENCE.fullmatch(line):
+            try:
+                found += _actions_of(line)
+            except InvalidInputError as error:
+                errors.append(error)
+    if len(set(found)) > 1:
+        raise _refused(f"the reply has several actions: {', '.join(dict.fromkeys(map(str, found)))}")
+    if found:
+        return found[0]
+    raise _refused(str(errors[0]) if errors else f"{quoted(text.strip())} is not an action")
+
+
+def _refused(why: str) -> InvalidInputError:
+    return InvalidInputError(why, hint=EXPECTED)
+
+
+def _actions_of(line: str) -> list[Action]:
+    """Return a list with the action at the beginning of a line, or an empty list if there is no action.
+
+    Raises:
+        InvalidInputError: the line begins with a verb, but the rest of the line is not an argument.
+    """
+    start = _OPENING.match(line)
+    verb = _VERB.match(line, 0 if start is None else start.end())
+    if verb is None:
+        return []
+    name, rest = verb[1].upper().replace("NEIGHBOURS", "NEIGHBORS"), line[verb.end() :]
+    chosen = Verb(name)
+    argument = "" if chosen is Verb.ANSWER else None
+    if argument is None:
+        rest = rest.lstrip(":= \t")
+        inside = _in_brackets(rest)
+        if inside is not None:
+            argument, rest = _plain(inside[1:-1].strip(" \t"), chosen), rest[len(inside) :]
+        else:
+            rest = _OPTIONS.sub("", rest.rstrip("`* \t"))
+            argument, rest = _bare(rest, chosen, shouted=verb[1].isupper())
+    if not _REASON.fullmatch(rest) or _ANOTHER.search(rest):
+        raise InvalidInputError(f"{quoted(line)} is not one action with one argument")
+    return [Action(chosen, argument)]
+
+
+def _in_brackets(text: str) -> str | None:
+    """Return the text from the opening bracket at its beginning to the closing bracket, or None."""
+    depth = at = 0
+    while at < len(text):
+        if depth == 1 and (string := _STRING.match(text, at)):
+            at = string.end()
+            continue
+        depth += (text[at] == "(") - (text[at] == ")")
+        if not depth:
+            return text[: at + 1] if at else None
+        at += 1
+    return None
+
+
+def _plain(written: str, verb: Verb) -> str:
+    """Return an argument without its keyword and without surrounding quotation marks or brackets."""
+    text = _KEYWORD.sub("", written, count=1) if _KEYWORD.match(written) else written
+    if text.startswith('"'):
+        try:
+            return str(parse(text))
+        except JsonError:
+            raise InvalidInputError(f"{quoted(text)} is not one string in double quotes") from None
+    if '"' in text:
+        raise InvalidInputError(f"{verb} takes one argument, not {quoted(text)}")
+    pair = next((pair for pair in _PAIRS if len(text) > 1 and text[0] + text[-1] == pair), None)
+    return text if pair is None else text[1:-1].strip(" \t")
+
+
+def _bare(text: str, verb: Verb, *, shouted: bool) -> tuple[str, str]:
+    """Return the argument of a verb that is written without brackets, and the rest of the line.
+
+    If the verb is in lower case, the words after it may be prose. Such words are an argument only if they are
+    in quotation marks, or if the verb takes an id.
+    """
+    keyword = _KEYWORD.match(text)
+    begin = 0 if keyword is None else keyword.end()
+    if string := _STRING.match(text, begin):
+        return _plain(string[0], verb), text[string.end() :]
+    words = _WORD if verb in (Verb.PEEK, Verb.EXPAND) else _UNTIL_DASH
+    found = words.match(text, begin)
+    if found is None or (words is _UNTIL_DASH and not shouted):
+        raise InvalidInputError(f"{verb} takes one argument in brackets, not {quoted(text)}")
+    return _plain(found[0].rstrip(" \t"), verb), text[found.end() :]
+
+
+class Program:
+    """Runs an external program once for each prompt, without a shell."""
+
+    def __init__(self, command: str, seconds: float = SECONDS) -> None:
+        """Set the command line, which is split into words by the rules of a POSIX shell.
+
+        Raises:
+            InvalidInputError: the command line has no words, or a quote that is not closed.
+            NotFoundError: there is no such program.
+        """
+        instance(command, str, "the decision command")
+        try:
+            self._words = shlex.split(command)
+        except ValueError as error:
+            raise InvalidInputError(f"the decision command cannot be parsed: {error}") from None
+        if not self._words:
+            raise InvalidInputError("the decision command is blank")
+        if shutil.which(self._words[0]) is None:
+            exists = "/" in self._words[0] and Path(self._words[0]).is_file()
+            raise NotFoundError(
+                f"there is no program {quoted(self._words[0])} for the decision command",
+                hint="the file is there, but not executable: use `chmod +x`" if exists else "",
+            )
+        self._name = quoted(self._words[0])
+        self._seconds = seconds
+
+    def __call__(self, prompt: str) -> str:
+        """Run the program with `prompt` on stdin, and return its output. Its stderr is passed through.
+
+        Raises:
+            EngineError: the program fails, takes too long, prints too much, or prints text that is not UTF-8.
+        """
+        # The prompt is in a file, because a pipe would have to be written while the reply is read.
+        with tempfile.TemporaryFile() as stdin:
+            stdin.write(prompt.encode())
+            stdin.seek(0)
+            try:
+                child = subprocess.Popen(  # noqa: S603  the user's own program, and never a shell
+                    self._words, stdin=stdin, stdout=subprocess.PIPE, start_new_session=True
+                )
+            except OSError as error:
+                raise system_failure(error, f"{self._name} cannot be run") from None
+        with child.stdout or nullcontext():
+            try:
+                reply = self._reply(child)
+            finally:
+                _end(child)
+        if child.returncode:
+            raise EngineError(f"{self._name} ended with exit code {child.returncode}")
+        try:
+            return reply.decode()
+        except UnicodeDecodeError:
+            raise EngineError(f"{self._name} printed text that is not UTF-8") from None
+
+    def _reply(self, child: subprocess.Popen[bytes]) -> bytes:
+        """Return the output of the program when it ends, even if child processes keep its stdout open."""
+        deadline, reply, open_ = time.monotonic() + self._seconds, b"", True
+        output = -1 if child.stdout is None else child.stdout.fileno()
+        while True:
+            left = deadline - time.monotonic()
+            if left <= 0:
+                raise EngineError(f"{self._name} took longer than {self._seconds:g} s to decide")
+            if open_ and select.select([output], [], [], min(left, POLL_SECONDS))[0]:
+                read = os.read(output, REPLY_BYTES_MAX)
+                reply, open_ = reply + read, bool(read)
+                if len(reply) > REPLY_BYTES_MAX:
+                    raise EngineError(
+                        f"{self._name} printed over {REPLY_BYTES_MAX} bytes; it must print one line"
+                    )
+            # With WNOWAIT the exit code, and so the process group, continues to exist until `_end`.
+            elif os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None:
+                return reply
+            elif not open_:
+                time.sleep(min(left, POLL_SECONDS))
+
+
+def _end(child: subprocess.Popen[bytes]) -> None:
+    """Kill the program and its children that are still running, then collect the exit code."""
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(child.pid, signal.SIGKILL)
+    child.wait()
