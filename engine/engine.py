@@ -35,7 +35,7 @@ from engine.base.validation import (
     several,
     show_id,
 )
-from engine.erase.stages import Stage, ignore_stage
+from engine.erase.destroy import Stage, ignore_stage
 from engine.followers.requests import FIRST_MAX, Once
 from engine.followers.tags import tag_counts
 from engine.ledger.journal import Sources, random_salt, read_entries, read_entry, read_log
@@ -53,17 +53,17 @@ if TYPE_CHECKING:
     from engine.commands.base import Command
     from engine.commands.edges import TypeName
     from engine.commands.secrets.policy import SecretsPolicy
-    from engine.erase.run import Erasable, Erasure
-    from engine.files.ingest.ingest_run import IngestProgress, IngestReport
-    from engine.files.mirror.following import FollowingMirror
-    from engine.files.mirror.report import MirrorCheck, MirrorReport, PullReport
+    from engine.erase.erasure import Erasable, Erasure
+    from engine.files.ingest.import_run import IngestProgress, IngestReport
+    from engine.files.mirror.mirror_pull import FollowingMirror
+    from engine.files.mirror.mirror_report import MirrorCheck, MirrorReport, PullReport
     from engine.knowledge.dreaming.cycle import DreamReport
     from engine.knowledge.dreaming.dream_config import DreamConfig
     from engine.query.context.windows import Context
     from engine.query.copies.duplicates import DuplicateGroup
+    from engine.query.explore.explore_answers import Form as AnswerForm
+    from engine.query.explore.explore_policy import Policy
     from engine.query.explore.explorer import Explorer
-    from engine.query.explore.form import Form as AnswerForm
-    from engine.query.explore.policy import Policy
     from engine.query.explore.state import Exploration, Step
     from engine.query.file_pages import Conflict, Page
     from engine.query.graph.bright import BrightGraph, BrightNode
@@ -166,7 +166,7 @@ class Engine:
             store.secret_filter = SecretFilter(policy_of(secrets, "secrets"))
         self._mirror: FollowingMirror | None = None
         if mirror is not None:
-            from engine.files.mirror.following import FollowingMirror
+            from engine.files.mirror.mirror_pull import FollowingMirror
 
             with translated():
                 self._mirror = FollowingMirror(store, mirror)
@@ -939,7 +939,7 @@ class Engine:
     def revertible(
         self, start: int, stop: int | None = None, *, actor: str | None = None, limit: int = 100
     ) -> Revertible:
-        """Return what `revert` would change, without changing anything.
+        """Return the changes that `revert` would make, without making them.
 
         Args:
             start: The seq of the first event.
@@ -991,14 +991,15 @@ class Engine:
                 contains the content any more. To finish the erasure, erase the atom again or reopen the
                 store.
         """
-        from engine.erase.run import erase
+        from engine.erase.erasure import erase
+        from engine.query.every_query import every_query
 
         by = label(self._actor(actor), "actor")
         callback(progress, "progress")
         with self._writing(), translated():
             return erase(
-                self.view, id, reason, actor=by, remember=remember, probe=probe, progress=progress,
-                once=self._once,
+                self.store, id, reason, actor=by, queries=partial(every_query, self.view),
+                forget=self.view.forget, remember=remember, probe=probe, progress=progress, once=self._once,
             )  # fmt: skip
 
     @operation(Scope.READ)
@@ -1014,7 +1015,7 @@ class Engine:
         Raises:
             NotFoundError: The atom was never recorded.
         """
-        from engine.erase.run import erasable
+        from engine.erase.erasure import erasable
 
         with translated():
             return erasable(self.store, id)
@@ -1162,7 +1163,7 @@ class Engine:
 
     @operation(Scope.READ)
     def titles(self, ids: Iterable[str], *, as_of: AsOf | None = None) -> dict[str, str]:
-        """Return what lists show for atoms: the title of the page, the title of the atom, or its first words.
+        """Return the names of atoms in lists: the title of the page or of the atom, or the first words.
 
         Args:
             ids: The atoms. Atoms that were never recorded or are erased are left out.
@@ -1851,7 +1852,7 @@ class Engine:
             RefusedError: The folder is not empty and not a mirror of this store, or no mirror may be created
                 there. Nothing was written.
         """
-        from engine.files.mirror.sync import mirror
+        from engine.files.mirror.mirror_sync import mirror
 
         callback(progress, "progress")
         with self._mirror_at_rest(), translated():
@@ -1879,7 +1880,7 @@ class Engine:
             NotFoundError: There is no mirror.
             RefusedError: The folder is the mirror of a different store.
         """
-        from engine.files.mirror.pull import pull
+        from engine.files.mirror.mirror_pull import pull
 
         callback(progress, "progress")
         with self._writing(), self._mirror_at_rest(), translated():
@@ -1896,7 +1897,7 @@ class Engine:
         Raises:
             NotFoundError: There is no mirror.
         """
-        from engine.files.mirror.check import check
+        from engine.files.mirror.mirror_check import check
 
         callback(progress, "progress")
         with self._mirror_at_rest(), translated():

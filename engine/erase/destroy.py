@@ -7,20 +7,18 @@ its files.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import takewhile
 from typing import NamedTuple
 
 from backends.base import Batch, Guard, Reader
 from engine.base import limits
-from engine.base.direction import Direction
 from engine.base.errors import ConflictError
-from engine.base.model import EventRef, Receipt
+from engine.base.model import Direction, EventRef, Receipt
 from engine.base.validation import show_id
 from engine.commands.atoms import normalized_content, recorded
 from engine.commands.base import Transaction, receipt
-from engine.erase.stages import Stage, ignore_stage
 from engine.ledger.codec import fields, unpack
 from engine.ledger.journal import entries_back, read_header
 from engine.ledger.layout import ERASING, payload_key
@@ -42,6 +40,14 @@ from proofs.events import (
 from proofs.forms import sized, text, uint
 from proofs.hashing import destroyed_hash
 from proofs.leaves import State
+
+Stage = Callable[[str], None]
+"""A callback that receives the name of each stage when the stage begins."""
+
+
+def ignore_stage(stage: str) -> None:
+    """Do nothing. This is the default callback for the stages of an erasure."""
+    del stage
 
 
 class Pending(NamedTuple):

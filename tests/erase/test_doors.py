@@ -7,8 +7,8 @@ from pathlib import Path
 
 from engine.commands import Add
 from engine.engine import Engine
+from engine.exchange.other_programs.item_atoms import import_items
 from engine.exchange.other_programs.mcp_memory import import_file
-from engine.exchange.other_programs.run import import_items
 from tests.support.engines import engine_on
 from tests.support.workloads import id_of
 

@@ -151,7 +151,7 @@ def test_killed_at_any_moment_nothing_is_left_in_the_files(scheme: str, tmp_path
 
 def test_a_snapshot_that_is_kept_open_leaves_it_to_be_finished(tmp_path: Path) -> None:
     """With an open snapshot, answers omit the content, and the next erasure or opening purges the files."""
-    from backends.sqlite import SQLiteBackend
+    from backends.sqlite.sqlite_backend import SQLiteBackend
 
     backend = SQLiteBackend(tmp_path / "store", busy_seconds=0.2)
     engine = small(backend)
@@ -236,7 +236,7 @@ def unfinished(backend: Backend) -> Engine:
 def test_it_stays_unfinished_where_the_store_can_only_be_read(tmp_path: Path) -> None:
     """The store can be opened and read, and no answer contains the content."""
     from backends.read_only import ReadOnlyBackend
-    from backends.sqlite import SQLiteBackend
+    from backends.sqlite.sqlite_backend import SQLiteBackend
 
     with SQLiteBackend(tmp_path / "store") as backend:
         unfinished(backend)
@@ -276,7 +276,7 @@ def test_an_erasure_that_another_process_was_faster_with_is_complete(monkeypatch
         still(inner).erase(id_of(1), "asked for", probe=False)
         return carry_out(*given)
 
-    monkeypatch.setattr("engine.erase.run.carry_out", overtaken)
+    monkeypatch.setattr("engine.erase.erasure.carry_out", overtaken)
     receipt = engine.erase(id_of(1), "asked for", probe=False)
     assert receipt.events == ()
     assert inner.get(ERASING) is None

@@ -10,9 +10,9 @@ from backends import open_backend
 from engine.base.errors import InvalidInputError, RefusedError
 from engine.commands import Add
 from engine.engine import Engine
-from engine.erase import run
-from engine.erase.probe import PIECE_BYTES, Occurrences, find_occurrences, pieces_of
-from engine.erase.run import ProbeVerdict, judge
+from engine.erase import erasure
+from engine.erase.erasure import ProbeVerdict, judge
+from engine.erase.erasure_probe import PIECE_BYTES, Occurrences, find_occurrences, pieces_of
 from proofs.events import AtomBody, EventKind
 from tests.erase.support import SECRET, small
 from tests.support.engines import engine_on
@@ -107,7 +107,7 @@ def test_what_is_still_found_is_a_failure(monkeypatch: pytest.MonkeyPatch) -> No
         found = real(*args)  # type: ignore[arg-type]
         return found if len(calls) == 1 else Occurrences(("000005.ldb",), ("recall",))
 
-    monkeypatch.setattr(run, "find_occurrences", fake)
+    monkeypatch.setattr(erasure, "find_occurrences", fake)
     probe = small().erase(ONE, "asked for").probe
     assert probe is not None
     assert probe.verdict is ProbeVerdict.FAILED

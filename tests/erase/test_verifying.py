@@ -10,7 +10,7 @@ from engine.engine import Engine
 from engine.ledger.journal import encode_seq
 from engine.ledger.layout import DESTROYED, ERASING, ERASURE, erasure_key, payload_key
 from engine.store.maintenance import rebuild
-from engine.trust.audit.compare import Unchecked
+from engine.trust.audit.comparison import Unchecked
 from engine.trust.audit.verify import verify
 from proofs.events import AtomDetail, EdgeDetail, ErasedBody, EventKind, ReasonBody
 from proofs.leaves import State

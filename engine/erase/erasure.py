@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final, NamedTuple
@@ -14,20 +15,27 @@ from engine.base.validation import atom_id, line, show_id
 from engine.commands.base import event_ref
 from engine.erase.destroy import (
     Pending,
+    Stage,
     carry_out,
     destroyable_events,
     destroyable_headers,
+    ignore_stage,
     read_pending,
     unerased_edges,
 )
-from engine.erase.probe import Occurrences, SharedPieces, find_occurrences, pieces_of, shared_pieces
-from engine.erase.stages import Stage, ignore_stage
+from engine.erase.erasure_probe import (
+    Occurrences,
+    Queries,
+    SharedPieces,
+    find_occurrences,
+    pieces_of,
+    shared_pieces,
+)
 from engine.followers.requests import Once
 from engine.index.segments import segments_of
 from engine.ledger.layout import payload_key
 from engine.ledger.queries import get_record
 from engine.ledger.records import AtomRecord, read_counters
-from engine.query.view import View
 from engine.store.once import refuse_other
 from engine.store.store import Store
 from proofs.events import AtomBody, AtomDetail, Entry, ErasedBody, EventKind
@@ -182,11 +190,13 @@ def erasable(store: Store, id: str) -> Erasable:  # noqa: A002
 
 
 def erase(
-    view: View,
+    store: Store,
     id: str,  # noqa: A002
     reason: str,
     *,
     actor: str,
+    queries: Queries,
+    forget: Callable[[], None],
     remember: bool = True,
     probe: bool = True,
     progress: Stage = ignore_stage,
@@ -195,10 +205,13 @@ def erase(
     """Destroy the content of an atom permanently. The atom's history stays verifiable.
 
     Args:
-        view: The store, and the queries that are used to search for the content.
+        store: The store.
         id: The atom.
         reason: The reason for the erasure. The journal keeps the reason, so it must not repeat the content.
         actor: The actor to record in the journal.
+        queries: The queries whose answers are searched for the content.
+        forget: Called when the content has been destroyed, or destroying it has failed. It empties caches
+            that depend on the content.
         remember: Keep a keyed hash of each version of the content, so that adding it again is refused.
         probe: Search the files and the answers of all queries for the content, before and after the erasure.
         progress: Called with the name of each stage as it begins: events, followers, files.
@@ -214,7 +227,6 @@ def erase(
     atom, reason = atom_id(id), line(reason, "reason", limits.REASON_BYTES_MAX)
     if not reason.strip():
         raise InvalidInputError("an erasure needs a reason", hint="say why, without quoting the content")
-    store = view.store
     unfinished = read_pending(store.backend)
     if unfinished is not None and unfinished.id != atom:
         carry_out(store, unfinished, progress)  # an earlier erasure that was not completed
@@ -232,15 +244,15 @@ def erase(
         return Erasure(show_id(atom), reason, (), 0, 0, 0, 0, 0, purged=False, probe=None)
     seqs = [entry.header.seq for entry in target.entries]
     pieces = target.unique_pieces
-    before = find_occurrences(view, show_id(atom), seqs, pieces) if probe and seqs else None
+    before = find_occurrences(store, queries, show_id(atom), seqs, pieces) if probe and seqs else None
     pending = unfinished or Pending(atom, reason, actor, int(remember))
     try:
         done, events, purged = carry_out(store, pending, progress, None if once is None else once.request)
     finally:
-        view.forget()
+        forget()
     if once is not None and not events:
         events = list(map(event_ref, store.recorded(actor, once)))  # another process was faster
-    after = None if before is None else find_occurrences(view, show_id(atom), seqs, pieces)
+    after = None if before is None else find_occurrences(store, queries, show_id(atom), seqs, pieces)
     return Erasure(
         id=show_id(atom),
         reason=reason,

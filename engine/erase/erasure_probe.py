@@ -18,23 +18,11 @@ from typing import Any, Final, NamedTuple
 
 from backends.base import Reader
 from engine.base.errors import EngineError
-from engine.base.model import Direction
 from engine.base.validation import show_id
-from engine.followers.tags import tag_counts
 from engine.ledger.codec import decode_header
-from engine.ledger.journal import read_entry
 from engine.ledger.layout import PAYLOAD, journal_key
-from engine.ledger.queries import get_atom
 from engine.ledger.records import read_atom
-from engine.query.context.neighbours import context
-from engine.query.copies.duplicates import duplicates
-from engine.query.explore.explorer import Explorer
-from engine.query.graph.across import across
-from engine.query.graph.bright import structured_graph
-from engine.query.graph.find import Form, find, get_edges
-from engine.query.recall.recall import recall
-from engine.query.view import View
-from engine.store.past import history, history_item
+from engine.store.store import Store
 from proofs.events import AtomBody, AtomDetail
 from proofs.leaves import State
 
@@ -164,9 +152,6 @@ _ECHOED: Final = frozenset({"query", "terms", "question", "path", "reason"})
 The search ignores these fields.
 """
 
-QUERY_WORDS: Final = 6
-"""The maximum number of words in a query. The words are taken from the pieces."""
-
 
 @dataclass(frozen=True, slots=True)
 class Occurrences:
@@ -178,48 +163,22 @@ class Occurrences:
     """The names of the queries whose answers contain a piece, such as `get`, `recall` and `find`."""
 
 
-def find_occurrences(view: View, atom: str, seqs: Sequence[int], pieces: Sequence[str]) -> Occurrences:
+Queries = Callable[[str, Sequence[int], Sequence[str]], Mapping[str, Callable[[], Any]]]
+"""A function that returns, by name, the queries whose answers could contain the content of an atom.
+
+Its arguments are the atom's id, the seqs of the atom's events, and pieces of the content.
+"""
+
+
+def find_occurrences(
+    store: Store, queries: Queries, atom: str, seqs: Sequence[int], pieces: Sequence[str]
+) -> Occurrences:
     """Search files and answers for `pieces` of the content of `atom`; `seqs` are the atom's events."""
-    files = view.store.backend.files()
+    files = store.backend.files()
     found = search(files, [piece.encode() for piece in pieces])
     names = sorted({path.rpartition("/")[2] for path in found})
-    answers = [name for name, query in _queries(view, atom, seqs, pieces).items() if _shows(query, pieces)]
+    answers = [name for name, query in queries(atom, seqs, pieces).items() if _shows(query, pieces)]
     return Occurrences(tuple(names), tuple(answers))
-
-
-def _queries(
-    view: View, atom: str, seqs: Sequence[int], pieces: Sequence[str]
-) -> Mapping[str, Callable[[], Any]]:
-    """Return all queries whose answers could contain the content, as a mapping from name to query."""
-    words = " ".join(" ".join(pieces).split()[:QUERY_WORDS])
-    explorer = Explorer(view)
-    index = view.store.index
-
-    def read(query: Callable[[Reader], Any]) -> Callable[[], Any]:
-        def run() -> Any:
-            with view.searchable() as rows:
-                return query(rows)
-
-        return run
-
-    return {
-        "get": read(lambda rows: get_atom(rows, atom)),
-        "find": read(lambda rows: find(rows, limit=50, form=Form.FULL)),
-        "history": read(lambda rows: history(rows, atom)),
-        "log": read(lambda rows: [history_item(rows, read_entry(rows, seq)) for seq in seqs]),
-        "tags": read(tag_counts),
-        "edges": read(lambda rows: get_edges(rows, atom, direction=Direction.BOTH, tombstoned=True)),
-        "duplicates": read(lambda rows: duplicates(rows, index, of=atom)),
-        "recall": read(lambda rows: recall(rows, view, words, limit=10).hits),
-        "recall within a budget": read(lambda rows: recall(rows, view, words, budget=20_000).hits),
-        "context": read(lambda rows: context(rows, view, words, 20_000)),
-        "bright": read(lambda rows: structured_graph(rows, view, words, 10)),
-        "across": read(lambda rows: across(rows, view, words, 10)),
-        "explore-recall": lambda: explorer.explore_recall(words),
-        "explore-peek": lambda: explorer.explore_peek(atom),
-        "explore-expand": lambda: explorer.explore_expand(atom),
-        "explore-neighbors": lambda: explorer.explore_neighbors(atom),
-    }
 
 
 def _shows(query: Callable[[], Any], pieces: Sequence[str]) -> bool:
