@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from proofs.basis import Basis, LogHead, Root
+    from proofs.claim_words import parse_claim
     from proofs.claims import (
         AtomIs,
         AtomsMentioning,
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
     from proofs.log import check_consistency, check_inclusion, leaf_hash
     from proofs.verified import Verified
     from proofs.verifier import verify
-    from proofs.words import parse_claim
 
 _MODULES = {
     "Basis": "basis",

@@ -12,13 +12,13 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from proofs.arguments import CLAIMS_BYTES_MAX, describe_basis, parse_basis, parse_claims
+from proofs.claim_words import USAGE_OF_CLAIMS
 from proofs.errors import ProofError
 from proofs.limits import BUNDLE_BYTES_MAX
 from proofs.note import NOTE_BYTES_MAX
 from proofs.verified import to_plain
 from proofs.verifier import examine
-from proofs.words import USAGE_OF_CLAIMS
+from proofs.verify_arguments import CLAIMS_BYTES_MAX, describe_basis, parse_basis, parse_claims
 
 OK, FAILED, USAGE, MISSING, REFUSED = range(5)
 """The exit codes 0 to 4: success, unreadable file or failed output, wrong usage, missing file, refused proof.

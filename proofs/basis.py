@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple, Self
 
+from proofs.claim_words import parse_id, parse_root
 from proofs.codec import decode_header
 from proofs.errors import ProofError
 from proofs.events import CheckpointDetail, Header
@@ -12,7 +13,6 @@ from proofs.hashing import DIGEST_BYTES, STORE_ID_BYTES, overall_root
 from proofs.log import SIZE_MAX, check_inclusion, leaf_hash
 from proofs.note import parse_note, store_id_of
 from proofs.proof_file import CheckpointLink, Opening, ProofFile, decode_strict, split_path, with_reason
-from proofs.words import parse_id, parse_root
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,13 +10,10 @@ from proofs import limits
 from proofs.errors import ProofError
 from proofs.forms import edge_code
 from proofs.hashing import DIGEST_BYTES
-from proofs.leaves import State, edge_key
+from proofs.leaves import ID_BYTES, State, edge_key
 from proofs.limits import CONTROLS, WHITE_SPACE
 from proofs.log import SIZE_MAX
 from proofs.rows import is_term
-
-ID_BYTES: Final = 16
-
 
 IDENTITY_BYTES_MAX: Final = 1024
 

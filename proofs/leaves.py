@@ -27,6 +27,9 @@ from proofs.forms import FormError, fields, sized, uint
 from proofs.hashing import key_digest, value_digest
 from proofs.smt import root_of
 
+ID_BYTES: Final = 16
+"""The width of an atom's id."""
+
 
 class State(IntEnum):
     """The state of an atom or an edge. The numbers are hashed, so members are only appended."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from proofs.claims import ID_BYTES, AtomsMentioning, AtomsTagged, NoneMentioning, NoneTagged
+from proofs.claims import AtomsMentioning, AtomsTagged, NoneMentioning, NoneTagged
 from proofs.errors import ProofError
 from proofs.forms import sized, uint
 from proofs.hashing import inner_row_hash, row_hash
@@ -16,6 +16,7 @@ from proofs.leaf_claims import Lookups, read_value
 from proofs.leaves import (
     CHUNK_BITS,
     DENSE_BYTES,
+    ID_BYTES,
     SEGMENT_DOCUMENTS,
     TAIL_LEVEL,
     Group,

@@ -11,6 +11,7 @@ from enum import IntEnum
 from typing import Any
 from uuid import UUID
 
+from proofs.claim_words import type_name, words_of
 from proofs.claims import (
     AtomIs,
     AtomsMentioning,
@@ -29,7 +30,6 @@ from proofs.claims import (
 )
 from proofs.events import AtomBody, Body, EdgeBody, Header
 from proofs.leaves import Value
-from proofs.words import type_name, words_of
 
 _IDS = frozenset({"id", "src", "dst", "store_id"})
 

@@ -20,13 +20,12 @@ from engine.ledger.journal import Identity, RawEntry
 from engine.ledger.roots import Roots
 from proofs import forms
 from proofs.codec import BODIES, DETAILS, encode_body, encode_header, further_count
-from proofs.events import Body, Detail, Entry, EventKind, Header
+from proofs.events import FURTHER, Body, Detail, Entry, EventKind, Header, read_further
 from proofs.forms import Check, FormError, sized, text, uint
-from proofs.further import FURTHER, read_further
 from proofs.hashing import FORMAT, NAMESPACES, SALT_BYTES, commitment
+from proofs.leaves import ID_BYTES
 from proofs.limits import INTEGER_MAX, LABEL_CHARS_MAX, SEQ_MAX
 from proofs.log import leaf_hash
-from proofs.subjects import ID_BYTES
 
 NAME: Final = "memroot-journal"
 VERSION: Final = 2

@@ -56,8 +56,7 @@ from engine.ledger.records import (
     decode_edge,
 )
 from proofs.events import AtomDetail, Entry, EventKind, Header
-from proofs.leaves import State, edge_key
-from proofs.subjects import ID_BYTES
+from proofs.leaves import ID_BYTES, State, edge_key
 
 HINT: Final = "run `engine rebuild`, then `engine verify-root`"
 

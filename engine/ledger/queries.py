@@ -9,8 +9,8 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from backends.base import Reader
-from engine.base.direction import Direction
 from engine.base.errors import ConflictError, CorruptionError, InvalidInputError, NotFoundError
+from engine.base.model import Direction
 from engine.base.validation import atom_id, show_id
 from engine.kernels import NATIVE
 from engine.ledger.codec import decode_header, unpack
@@ -28,8 +28,7 @@ from engine.ledger.records import (
     type_name,
 )
 from proofs.events import AtomBody, Body, Header
-from proofs.leaves import State
-from proofs.subjects import ID_BYTES
+from proofs.leaves import ID_BYTES, State
 
 if TYPE_CHECKING:
     from engine.base.model import Atom, Edge, Tombstone

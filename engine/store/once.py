@@ -51,8 +51,8 @@ from engine.ledger.records import AtomRecord, Counters, EdgeRecord, Lookup, read
 from engine.ledger.subject_history import records_after, subject_history
 from proofs.events import ERASING_KINDS, AtomDetail, Entry, EventKind, Header, TypeDetail
 from proofs.hashing import SALT_BYTES
+from proofs.leaves import ID_BYTES
 from proofs.log import DIGEST_BYTES, SIZE_BYTES, Frontier
-from proofs.subjects import ID_BYTES
 
 if TYPE_CHECKING:
     from engine.base.model import Receipt

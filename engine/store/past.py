@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from backends.base import Reader
 from engine.base.errors import InvalidInputError, NotFoundError
-from engine.base.validation import atom_id, integer, microseconds, show_id
+from engine.base.times import microseconds
+from engine.base.validation import atom_id, integer, show_id
 from engine.ledger.journal import decode_seq, read_header, read_log
 from engine.ledger.layout import ERASURE, payload_key
 from engine.ledger.queries import get_record
@@ -18,7 +19,7 @@ from engine.ledger.subject_history import records_after, subject_history
 from engine.store.replay import replay, scratch_backend
 from engine.store.store import Store
 from proofs.events import AtomDetail, EdgeDetail, Entry, Header, TypeDetail
-from proofs.subjects import ID_BYTES
+from proofs.leaves import ID_BYTES
 
 if TYPE_CHECKING:
     from engine.base.model import HistoryItem

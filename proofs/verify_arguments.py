@@ -10,9 +10,9 @@ from typing import Final
 from uuid import UUID
 
 from proofs.basis import Basis, LogHead, Root
+from proofs.claim_words import parse_claim, parse_id
 from proofs.claims import Claim
 from proofs.errors import ProofError
-from proofs.words import parse_claim, parse_id
 
 CLAIMS_BYTES_MAX: Final = 16 << 20
 """The maximum size of a file that lists claims, in bytes."""
