@@ -1,5 +1,5 @@
 # The public names, one import per name. `engine/__init__.py` and type checkers read this file.
-from .asynchronous.memory import AsyncEngine as AsyncEngine
+from .asynchronous.async_engine import AsyncEngine as AsyncEngine
 from .base import __version__ as __version__
 from .base.errors import (
     BatchLimitError as BatchLimitError,
@@ -131,26 +131,27 @@ from .commands import (
     Untag as Untag,
 )
 from .commands.secrets.policy import SecretsPolicy as SecretsPolicy
+from .copies.duplicates import Duplicate as Duplicate
+from .copies.duplicates import DuplicateGroup as DuplicateGroup
 from .engine import Engine as Engine
-from .erase.run import Erasable as Erasable
-from .erase.run import Erasure as Erasure
-from .exchange.rescue.run import Rescued as Rescued
-from .exchange.rescue.run import rescue as rescue
-from .files.ingest.ingest_run import IngestReport as IngestReport
-from .files.mirror.report import MirrorCheck as MirrorCheck
-from .files.mirror.report import MirrorReport as MirrorReport
+from .erase.erasure import Erasable as Erasable
+from .erase.erasure import Erasure as Erasure
+from .exchange.rescue.rescue_run import Rescued as Rescued
+from .exchange.rescue.rescue_run import rescue as rescue
+from .files.ingest.import_run import IngestReport as IngestReport
+from .files.mirror.mirror_report import MirrorCheck as MirrorCheck
+from .files.mirror.mirror_report import MirrorReport as MirrorReport
 from .knowledge.dreaming.cycle import DreamReport as DreamReport
 from .knowledge.dreaming.dream_config import DreamConfig as DreamConfig
-from .memories.named_changing import memories as memories
+from .memories.memory_protocol import Memory as Memory
+from .memories.named_memories import memories as memories
 from .query.context.windows import Context as Context
 from .query.context.windows import Window as Window
-from .query.copies.duplicates import Duplicate as Duplicate
-from .query.copies.duplicates import DuplicateGroup as DuplicateGroup
-from .query.explore.actions import Action as Action
-from .query.explore.actions import Verb as Verb
+from .query.explore.explore_actions import Action as Action
+from .query.explore.explore_actions import Verb as Verb
+from .query.explore.explore_policy import LanguagePolicy as LanguagePolicy
+from .query.explore.explore_policy import Policy as Policy
 from .query.explore.explorer import Explorer as Explorer
-from .query.explore.policy import LanguagePolicy as LanguagePolicy
-from .query.explore.policy import Policy as Policy
 from .query.explore.state import Exploration as Exploration
 from .query.file_pages import Conflict as Conflict
 from .query.filters import Filters as Filters

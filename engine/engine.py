@@ -48,11 +48,12 @@ from engine.store.replay import Progress, no_progress
 from engine.store.store import Store
 
 if TYPE_CHECKING:
-    from engine.base.model import Atom, Checkpoint, Edge, HistoryItem, Receipt, Scalar
+    from engine.base.model import Atom, Checkpoint, Edge, Held, HistoryItem, Receipt, Scalar
     from engine.commands.atoms import Add
     from engine.commands.base import Command
     from engine.commands.edges import TypeName
     from engine.commands.secrets.policy import SecretsPolicy
+    from engine.copies.duplicates import DuplicateGroup
     from engine.erase.erasure import Erasable, Erasure
     from engine.files.ingest.import_run import IngestProgress, IngestReport
     from engine.files.mirror.mirror_pull import FollowingMirror
@@ -60,7 +61,6 @@ if TYPE_CHECKING:
     from engine.knowledge.dreaming.cycle import DreamReport
     from engine.knowledge.dreaming.dream_config import DreamConfig
     from engine.query.context.windows import Context
-    from engine.query.copies.duplicates import DuplicateGroup
     from engine.query.explore.explore_answers import Form as AnswerForm
     from engine.query.explore.explore_policy import Policy
     from engine.query.explore.explorer import Explorer
@@ -82,6 +82,7 @@ if TYPE_CHECKING:
     from engine.trust.proving.prove import Proof
     from proofs.basis import LogHead
     from proofs.claims import Claim
+    from proofs.events import AtomBody
     from proofs.note import Checkpoint as NotedCheckpoint
 
 
@@ -597,11 +598,14 @@ class Engine:
         place = command.id, command.key, command.sequence
         if place != (None, None, None) or command.occurrence or command.kind == ENTITY:
             return self.apply([command], actor=actor)[0]
-        from engine.query.copies.held_text import held_in
+        from engine.copies.held_text import held
         from engine.store.add_once import add_unless_held
 
+        def held_text(body: AtomBody) -> tuple[Held | None, int]:
+            with self.view.searchable() as rows:
+                return held(rows, self.store.index.view(rows), body), read_log(rows).size
+
         with self._writing(now=False), translated():
-            held_text = partial(held_in, self.view)
             return add_unless_held(self.store, command, held_text, self._actor(actor), self._once)
 
     @operation(Scope.WRITE)
@@ -1319,7 +1323,7 @@ class Engine:
         as_of: AsOf | None = None,
         **narrow: Unpack[FilterFields],
     ) -> Context:
-        """Return the passages that answer a question, with the text around them, for a prompt (Standard 065).
+        """Return the passages that answer a question, with the text around them, for a prompt.
 
         Args:
             query: The question, in words.
@@ -1387,7 +1391,7 @@ class Engine:
         Raises:
             NotFoundError: The atom `of` was never recorded, or had not been recorded at that moment.
         """
-        from engine.query.copies.duplicates import duplicates
+        from engine.copies.duplicates import duplicates
 
         with self._searching(as_of) as (view, rows):
             return duplicates(rows, view.store.index, limit=limit, of=of)
@@ -1450,7 +1454,7 @@ class Engine:
         """Return the atoms most relevant to a question, the best first, and up to 200 relations between them.
 
         Args:
-            query: The question, in words (Standard 065: Bright Node Protocol).
+            query: The question, in words.
             limit: The maximum number of atoms, 1 to 50.
             filters: The conditions that an atom must meet.
             as_of: Query the memory as it was at this moment.
@@ -1630,9 +1634,10 @@ class Engine:
             InvalidInputError: `after` is earlier than `before`.
         """
         from engine.query.history.diff import diff, sizes
+        from engine.trust.notes.known_checkpoints import check_checkpoint
 
         with translated(), self.store.view() as rows:
-            return diff(rows, *sizes(rows, before, after))
+            return diff(rows, *sizes(rows, before, after, check_checkpoint))
 
     @operation(Scope.READ)
     def why(self, id: str, *, as_of: AsOf | None = None) -> tuple[Origin, ...]:  # noqa: A002

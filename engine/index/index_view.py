@@ -18,6 +18,7 @@ from proofs.leaves import Summary
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+    from pyroaring import BitMap
 from engine.index.postings_cache import Norms, PartLengths, PostingsCache, df_of, part_lengths
 
 
@@ -73,6 +74,15 @@ class IndexView:
     def postings(self, term: str) -> list[Postings]:
         """Return the postings of `term`, segment by segment, with ascending ordinals."""
         return self._decoded(self.find([term])[0].rows)
+
+    def ordinals_with(self, term: str) -> BitMap:
+        """Return the ordinals of all atoms that contain `term`, including dead atoms."""
+        from pyroaring import BitMap
+
+        ordinals = BitMap()
+        for part in self.postings(term):
+            ordinals |= BitMap(part.offsets.astype("u4") + part.start)
+        return ordinals
 
     def df(self, term: str) -> int:
         """Return the number of documents that mention `term`."""

@@ -7,11 +7,11 @@ from typing import Any, Final
 
 from backends.base import Reader
 from engine.base.model import Direction
+from engine.copies.duplicates import duplicates
 from engine.followers.tags import tag_counts
 from engine.ledger.journal import read_entry
 from engine.ledger.queries import get_atom
 from engine.query.context.neighbours import context
-from engine.query.copies.duplicates import duplicates
 from engine.query.explore.explorer import Explorer
 from engine.query.graph.across import across
 from engine.query.graph.bright import structured_graph

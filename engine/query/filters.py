@@ -23,8 +23,6 @@ from proofs.leaves import Group, tag_identity
 if TYPE_CHECKING:
     from pyroaring import BitMap
 
-    from engine.index.index_view import IndexView
-
 
 @dataclass(frozen=True, slots=True)
 class Filters:
@@ -151,16 +149,6 @@ def maybe_superseded(rows: Reader, filters: Filters) -> BitMap:
     if filters.superseded or SUPERSEDED in map(validation.folded_tag, filters.tags):
         return BitMap()
     return members(rows, (Group.TAG, SUPERSEDED))
-
-
-def mentioning(view: IndexView, term: str) -> BitMap:
-    """Return the ordinals of all atoms that contain `term`, including dead atoms."""
-    from pyroaring import BitMap
-
-    found = BitMap()
-    for part in view.postings(term):
-        found |= BitMap(part.offsets.astype("u4") + part.start)
-    return found
 
 
 def category_sets(rows: Reader, wanted: Iterable[str]) -> tuple[BitMap, BitMap]:

@@ -13,6 +13,7 @@ from functools import reduce
 from itertools import accumulate, combinations, pairwise, product
 from typing import TYPE_CHECKING, Final
 
+from engine.kernels import NATIVE
 from engine.text.analyzer import STOP_WORDS, index_terms
 from proofs.hashing import term_number
 
@@ -35,8 +36,8 @@ near. Among the longer texts 17 pairs are near, of which 14 are duplicates.
 """
 
 NEAR_BITS: Final = 3
-"""Two texts are near-duplicates if fewer than this number of bits of their fingerprints differ (Standard
-065)."""
+"""Two texts are near-duplicates if fewer than this number of bits of their fingerprints differ
+(SPEC, section 12)."""
 
 CACHED_TERMS_MAX: Final = 1 << 15
 
@@ -183,6 +184,30 @@ def near(a: int, b: int) -> bool:
     If one of the fingerprints is 0, return False.
     """
     return bool(a and b) and distance(a, b) < NEAR_BITS
+
+
+def are_near(some: NDArray[np.uint64], other: NDArray[np.uint64] | np.uint64) -> NDArray[np.bool_]:
+    """Return, for each pair of fingerprints, True if their texts are near-duplicates.
+
+    Each element of `some` is compared with the element of `other` at the same index, or with `other` itself
+    if `other` is a single fingerprint. The result is that of `near`.
+    """
+    differing = some ^ other
+    for _ in range(NEAR_BITS - 1):
+        differing &= differing - 1  # clears the lowest bit that is set
+    found: NDArray[np.bool_] = (differing == 0) & (some > 0) & (other > 0)
+    return found
+
+
+def near_earlier(fingerprints: NDArray[np.uint64], start: int) -> list[bool]:
+    """Return True for each fingerprint from `start` on that is near a fingerprint with a lower index."""
+    if NATIVE is not None:
+        found: list[bool] = NATIVE.near_earlier(fingerprints.tobytes(), start)
+        return found
+    import numpy as np
+
+    near_lower = np.tril(are_near(fingerprints[start:, np.newaxis], fingerprints[np.newaxis]), start - 1)
+    return list(map(bool, near_lower.sum(axis=1)))
 
 
 def near_pairs(fingerprints: NDArray[np.uint64]) -> list[tuple[int, int]]:

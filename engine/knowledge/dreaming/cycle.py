@@ -24,6 +24,7 @@ from engine.base.model import Receipt
 from engine.base.process import at_end, rare_collection, without_collection
 from engine.base.validation import PROVENANCES, atom_id
 from engine.commands.base import Command
+from engine.copies.duplicates import DuplicateGroup, duplicates
 from engine.knowledge.dreaming.choice import Choice, Relater
 from engine.knowledge.dreaming.dream_commands import DREAMER, AddRelation, Connect, Enrich, Learn
 from engine.knowledge.dreaming.dream_config import RULES, DreamConfig
@@ -45,7 +46,6 @@ from engine.ledger.entities import ENTITY
 from engine.ledger.journal import read_log
 from engine.ledger.queries import body_of
 from engine.ledger.records import read_atom
-from engine.query.copies.duplicates import DuplicateGroup, duplicates
 from engine.store.dry_run import dry_run_store
 from engine.store.replay import Progress, no_progress
 from engine.store.store import Store

@@ -21,7 +21,6 @@ from engine.knowledge.dreaming.tokenized_text import TokenizedText
 from engine.ledger.entities import ENTITY
 from engine.ledger.queries import bodies_of, ids_at, records_of
 from engine.ledger.records import AtomRecord
-from engine.query.filters import mentioning
 from engine.text.analyzer import STOP_WORDS, index_terms
 from engine.text.language.categories import TEXT_CHARS_MAX, Category, categories_of
 from engine.text.language.categories.category_rules import categories_in
@@ -85,7 +84,7 @@ class Survey:
             terms = [term for word in words for term in index_terms(word)]
             content = [term for term in terms if term not in STOP_WORDS] or terms
             different = dict.fromkeys(content)
-            sets = [cached(self._terms, term, partial(mentioning, self.view, term)) for term in different]
+            sets = [cached(self._terms, term, partial(self.view.ordinals_with, term)) for term in different]
             return BitMap.intersection(self.texts, *sets) if sets else BitMap()
 
         return cached(self._containing, words, made)

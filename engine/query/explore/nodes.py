@@ -28,7 +28,7 @@ from engine.ledger.records import AtomRecord, read_atom
 from engine.query.explore.explore_answers import Node
 from engine.query.explore.scope import NAME_CHARS, Scope
 from engine.query.file_pages import Pieces, pieces_named
-from engine.query.filters import NO_FILTERS, Filters, allowed, meets_categories, mentioning
+from engine.query.filters import NO_FILTERS, Filters, allowed, meets_categories
 from engine.text.analyzer import index_terms
 from engine.text.language.snippets import beginning
 from engine.text.simhash import title_hash
@@ -207,7 +207,7 @@ def _by_words(scope: Scope, name: str) -> AtomRecord | None:
     terms = set(index_terms(name))
     found = scope.entities if terms else BitMap()
     for term in sorted(terms):
-        found = found & mentioning(scope.index, term)
+        found = found & scope.index.ordinals_with(term)
     records = (record_at(scope.rows, ordinal) for ordinal in islice(found, CANDIDATES))
     # The index also covers an entity's title, which is its type and not part of its name.
     named = (one for one in records if terms <= set(index_terms(body_of(scope.rows, one).content)))

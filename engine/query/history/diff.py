@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import difflib
 import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -23,11 +23,10 @@ from engine.store.dry_run import dry_run_store
 from engine.store.past import AsOf, size_at
 from engine.store.revert import Undone, select, take_back
 from engine.store.store import Store
-from engine.trust.notes.known_checkpoints import read_history
 from proofs.errors import ProofError
 from proofs.events import AtomBody, AtomDetail, EdgeDetail, EventKind, TypeDetail
 from proofs.leaves import State
-from proofs.note import parse_note
+from proofs.note import Checkpoint, parse_note
 
 _RECORD_FIELDS: Final = (
     "title",
@@ -109,10 +108,17 @@ class Diff:
     """The seqs of the checkpoints between the two moments."""
 
 
-def sizes(rows: Reader, before: AsOf | str, after: AsOf | str | None) -> tuple[int, int]:
+CheckpointCheck = Callable[[Reader, Checkpoint], None]
+"""Raises InconsistentError if a checkpoint is not one of the log in these rows."""
+
+
+def sizes(
+    rows: Reader, before: AsOf | str, after: AsOf | str | None, check: CheckpointCheck
+) -> tuple[int, int]:
     """Return the sizes of the journal at two moments.
 
     A moment is given as a past state (`AsOf`), as the text of a checkpoint note, or as None for the head.
+    `check` raises InconsistentError if a checkpoint is not one of this log.
 
     Raises:
         NotFoundError: a moment is after the end of the journal.
@@ -120,14 +126,14 @@ def sizes(rows: Reader, before: AsOf | str, after: AsOf | str | None) -> tuple[i
         InconsistentError: a note is a checkpoint of another log.
     """
     head = read_log(rows).size
-    first = _size(rows, before)
-    last = head if after is None else _size(rows, after)
+    first = _size(rows, before, check)
+    last = head if after is None else _size(rows, after, check)
     if first > last:
         raise InvalidInputError(f"event {first - 1} is after event {last - 1}; give the earlier one first")
     return first, last
 
 
-def _size(rows: Reader, moment: AsOf | str) -> int:
+def _size(rows: Reader, moment: AsOf | str, check: CheckpointCheck) -> int:
     if not isinstance(moment, str):
         return size_at(rows, moment)
     try:
@@ -135,7 +141,7 @@ def _size(rows: Reader, moment: AsOf | str) -> int:
     except ProofError as error:
         raise InvalidInputError(f"the text is not a checkpoint note: {error}") from None
     # A checkpoint of another log does not identify a moment of this log.
-    read_history(rows, (known.size,)).check(known)
+    check(rows, known)
     return known.size
 
 

@@ -21,7 +21,6 @@ from backends.base import Reader
 from engine.followers.names import aliased, has_aliases
 from engine.index.index_view import IndexView
 from engine.ledger.queries import bodies_of, ids_at, records_of
-from engine.query.filters import mentioning
 from engine.query.recall.atom_set import AtomSet
 from engine.query.recall.recall_answer import MatchedName
 from engine.query.recall.signals.word_scores import tag_terms
@@ -183,7 +182,7 @@ def _texts_like(index: IndexView, atoms: AtomSet, term: str, small: str, most: i
         if edits <= most and one.isalpha():
             near.append((edits, one))
     for edits, one in sorted(near)[:SIMILAR_MAX]:
-        mentions = mentioning(index, one) & atoms.ordinals
+        mentions = index.ordinals_with(one) & atoms.ordinals
         if mentions:
             yield _Similar(edits, one, None, mentions)
 

@@ -21,7 +21,6 @@ from numpy.typing import NDArray
 
 from backends.base import Reader
 from engine.ledger.queries import ids_at
-from engine.query.copies.duplicates import near_earlier
 from engine.query.recall.candidates import ALIAS, Pool, Ranking
 from engine.query.recall.recall_answer import Hit, Subject
 from engine.query.recall.recall_run import RecallRun
@@ -32,6 +31,7 @@ from engine.query.recall.signals.word_scores import WordScores, by_words
 from engine.query.recall.superseded import SupersededAtoms
 from engine.text.language.question_model import Entity
 from engine.text.language.question_targets import is_asked_for, listed
+from engine.text.simhash import near_earlier
 
 SPARE: Final = 20
 """The number of candidates that are read in addition to the requested number of hits.

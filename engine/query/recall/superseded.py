@@ -20,14 +20,14 @@ from pyroaring import BitMap
 from backends.base import Reader
 from engine.base.model import Direction
 from engine.base.validation import PROVENANCES, show_id
+from engine.copies.near_copies import equal_texts
 from engine.index.index_follower import IndexFollower
 from engine.index.index_view import IndexView
 from engine.ledger.queries import bodies_of, edges_at, get_record, record_at
 from engine.ledger.records import AtomRecord, read_atom
-from engine.query.copies.duplicates import are_near
-from engine.query.copies.near_copies import equal_texts
 from engine.query.filters import NO_FILTERS, maybe_superseded
 from engine.text.analyzer import index_terms
+from engine.text.simhash import are_near
 from proofs.leaves import EdgeType, State
 
 

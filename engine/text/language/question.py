@@ -1,4 +1,4 @@
-"""The analysis of a question (Standard 065: "70/30 Tag-Walker", phases 1 and 2).
+"""The analysis of a question (docs/recall.md, The question).
 
     text ── pieces ──▶ words and marks ──▶ parts of speech, names, times
               │                                     │

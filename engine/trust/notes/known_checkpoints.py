@@ -89,6 +89,16 @@ def read_history(rows: Reader, sizes: Iterable[int]) -> History:
     return History(origin_of(read_identity(rows).store_id), log.size, roots)
 
 
+def check_checkpoint(rows: Reader, known: Checkpoint) -> None:
+    """Check that the log in these rows begins with the log of `known`.
+
+    Raises:
+        InconsistentError: `known` is of another store, or this store has since been rolled back or has forked.
+        CorruptionError: A header is missing, or the headers differ from those that the log state commits to.
+    """
+    read_history(rows, (known.size,)).check(known)
+
+
 def check_pair(old: Checkpoint, new: Checkpoint) -> bool:
     """Return True if the two checkpoints are equal. Return False if the store is needed to compare them.
 

@@ -1,4 +1,4 @@
-"""Semantic categories of texts, assigned by rules (Standard 065 and 084).
+"""Semantic categories of texts, assigned by rules (docs/dreaming.md, What it adds).
 
     text ──▶ tokens ──▶ marks from fixed word lists ──▶ people · places · times · phrases ──▶ categories
 
