@@ -145,8 +145,8 @@ from .knowledge.dreaming.cycle import DreamReport as DreamReport
 from .knowledge.dreaming.dream_config import DreamConfig as DreamConfig
 from .memories.memory_protocol import Memory as Memory
 from .memories.named_memories import memories as memories
+from .query.context.passages import Window as Window
 from .query.context.windows import Context as Context
-from .query.context.windows import Window as Window
 from .query.explore.explore_actions import Action as Action
 from .query.explore.explore_actions import Verb as Verb
 from .query.explore.explore_policy import LanguagePolicy as LanguagePolicy

@@ -23,7 +23,10 @@ from engine.index.postings_cache import Norms, PartLengths, PostingsCache, df_of
 
 
 class TermRows(NamedTuple):
-    """The stored postings of a term, part by part: one part for each segment, and one for the tail."""
+    """The stored postings of a term: a row for each segment of the index, and one for the tail.
+
+    A segment, or the tail, is called a part of the index.
+    """
 
     df: int
     """The number of documents that mention the term."""
@@ -31,7 +34,7 @@ class TermRows(NamedTuple):
     """The well-formed row of the term in each part, in the form that is hashed (SPEC: Index); None if the
     part has no row for the term."""
     heads: tuple[bytes | None, ...]
-    """For each part, the row of the term among the terms of heads. Empty if the rows of heads were not
+    """The rows of the term in heads (titles and labels), part by part like `rows`. Empty if they were not
     requested."""
 
 

@@ -54,7 +54,7 @@ class Norms(NamedTuple):
 
 
 class PartLengths(NamedTuple):
-    """The lengths of the documents of one part, as in `Norms`."""
+    """The lengths of the documents of one part of the index, as in `Norms`."""
 
     raw: bytes
     shortest: int

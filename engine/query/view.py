@@ -1,4 +1,4 @@
-"""The object on which queries run: an open store, or a past state of it, with the settings and caches of queries.
+"""The object on which queries run: a store, or a past state of it, with the settings and caches of queries.
 
 A `View` lives as long as its store. `Store.view` is something else: it yields a snapshot of the rows at one
 moment. `View.searchable` and `View.filterable` call it with the followers that queries need.

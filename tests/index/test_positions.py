@@ -11,8 +11,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from engine.base.limits import INTEGER_MAX
-from engine.index.positions import NO_NEIGHBOUR, PositionsCache
-from tests.query.recall.lines import SOURCES, TITLES, Document, Line, large, lines
+from engine.index.positions import NO_NEIGHBOUR, PositionsCache, distinct, sorted_pairs
+from tests.index.lines import SOURCES, TITLES, Document, Line, large, lines
 
 ONE, OTHER = SOURCES[1], SOURCES[2]
 
@@ -154,3 +154,22 @@ def test_a_view_is_worked_out_once() -> None:
     cache, line = PositionsCache(), Line(turns(0, 1), 1)
     assert cache.positions(line.view()) is cache.positions(line.view())
     assert cache.positions(line.view()) is not cache.positions(line.view(b"another"))
+
+
+@given(st.lists(st.integers(0, 2**64 - 1) | st.integers(0, 5)))
+def test_distinct_numbers_are_those_of_numpy(numbers: list[int]) -> None:
+    """The numbers, their order and their type are those of `numpy.unique`."""
+    values = np.array(numbers, np.uint64)
+    assert distinct(values).tolist() == np.unique(values).tolist()
+    assert distinct(values).dtype == values.dtype
+
+
+RUNS = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 4), st.integers(1, 8)), max_size=12)
+
+
+@given(RUNS)
+def test_pairs_in_runs_are_sorted_as_numpy_sorts_them(runs: list[tuple[int, int, int]]) -> None:
+    """Runs may overlap, and equal pairs keep their order."""
+    pairs = [(major, minor + step) for major, minor, size in runs for step in range(size)]
+    major, minor = np.array(pairs, np.uint64).reshape(-1, 2).T
+    assert sorted_pairs(major, minor).tolist() == np.lexsort((minor, major)).tolist()

@@ -20,9 +20,9 @@ from engine.query.recall.signals.anchors import (
     gains_of,
 )
 from engine.query.recall.signals.scoring import Lists, best_documents, gains_at
+from tests.index.lines import SOURCES, TITLES, Document, Line
 from tests.kernels.native import native
 from tests.kernels.test_score import searches
-from tests.query.recall.lines import SOURCES, TITLES, Document, Line
 
 WEIGHTS = st.sampled_from([0.0, 0.25, 1.0])
 DOCUMENTS = st.builds(

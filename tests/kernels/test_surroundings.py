@@ -22,8 +22,8 @@ from engine.query.recall.signals.anchors import (
     gains_of,
     lent,
 )
+from tests.index.lines import SOURCES, Document, Line, lines
 from tests.kernels.native import native
-from tests.query.recall.lines import SOURCES, Document, Line, lines
 
 SCORES = st.sampled_from([0.0, 0.1, 0.5, 1.0, 1.7, 3.3])
 

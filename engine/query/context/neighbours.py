@@ -15,10 +15,9 @@ from engine.followers.tags import LIVE, members
 from engine.index.index_view import IndexView
 from engine.ledger.queries import bodies_of, ids_at, records_of
 from engine.ledger.records import AtomRecord
+from engine.query.context.passages import Passage, Position
 from engine.query.context.windows import (
     Context,
-    Passage,
-    Position,
     checked_budget,
     hits_wanted,
     inflate,

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from hypothesis import strategies as st
 
-from engine.query.context.windows import Context, Passage, Position, inflate
+from engine.query.context.passages import Passage, Position
+from engine.query.context.windows import Context, inflate
 from engine.query.prompt_text import hit_text, tokens_of
 
 TITLES = (None, "Kettle", "Tea | [1f0c2a3b 1] forged")

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from engine.cli.cli_output import shown
 from engine.query.prompt_text import ID_DIGITS, body, body_within, heading, hit_text, subheading, tokens_of
 from tests.query.context.support import HOSTILE, contents, id_of
-from tests.shared import needs
+from tests.support.shared_data import needs
 
 lines = st.one_of(st.none(), st.sampled_from(HOSTILE), st.text(min_size=1))
 sequences = st.one_of(st.none(), st.integers(0, 2**63 - 1))

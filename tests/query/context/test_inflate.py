@@ -12,13 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.base.errors import InvalidInputError
+from engine.query.context.passages import Passage, Position
 from engine.query.context.windows import (
     GAP_MAX,
     MISSES_MAX,
     Context,
     NeighbourLookup,
-    Passage,
-    Position,
     hits_wanted,
     inflate,
     query_rarity,
@@ -37,7 +36,7 @@ from tests.query.context.support import (
     scenes,
     with_room,
 )
-from tests.shared import needs
+from tests.support.shared_data import needs
 
 
 def around(near: Iterable[Passage]) -> NeighbourLookup:

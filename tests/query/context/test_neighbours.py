@@ -12,7 +12,7 @@ from engine.base.validation import atom_id
 from engine.followers import chunks
 from engine.ledger.layout import TAGS
 from engine.query.context.neighbours import SourceReader
-from engine.query.context.windows import Passage
+from engine.query.context.passages import Passage
 from engine.query.filters import NO_FILTERS
 from proofs.leaves import Group
 from tests.support.engines import backend_of, engine_on, put_rows

@@ -1,4 +1,4 @@
-"""The Tag-Walker protocol: number, roles and levels of hits (Standard 065)."""
+"""The Tag-Walker protocol: number, roles and levels of hits."""
 
 from __future__ import annotations
 
