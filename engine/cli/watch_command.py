@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,15 +17,15 @@ from engine.cli.import_commands import named_kinds, said
 from engine.cli.mirror_command import after_writes
 from engine.cli.shared_options import FOLDER_OPTIONS, SOURCE_NAME
 from engine.engine import Engine
+from engine.files.folder_watching import ReplacedFolder, Watched
+from engine.files.folder_watching import watch as watch_folders
 from engine.files.ingest.documents import SourceFile
 from engine.files.ingest.folder_walk import FORMATS, find_files
-from engine.files.ingest.ingest_run import IngestReport, ingest
-from engine.files.mirror.pull import is_edited
-from engine.files.replaced_folder import ReplacedFolder
-from engine.files.watching import Watched
-from engine.files.watching import watch as watch_folders
+from engine.files.ingest.import_run import IngestReport
+from engine.files.ingest.ingest_run import ingest
+from engine.files.mirror.mirror_pull import is_edited
 from engine.knowledge.dreaming.cycle import until_signalled
-from engine.memories.settings import find_mirror
+from engine.memories.memory_settings import find_mirror
 
 GITIGNORE = ".gitignore"
 NAMES_SHOWN = 3
@@ -88,6 +88,28 @@ def _own_places(session: Session) -> list[Path]:
 
 
 @dataclass
+class StoreAttempts:
+    """Work on a store that another process may be using. A note says once that the work waits."""
+
+    session: Session
+    notice: str
+    """What waits, as the end of a sentence."""
+    _waits: bool = False
+
+    def attempt(self, work: Callable[[], bool]) -> bool:
+        """Do the work, whose result is True if it used the store. Return False if the store is in use."""
+        try:
+            if work():
+                self._waits = False
+        except BusyError:
+            if not self._waits:
+                self.session.out.note(f"the store is in use; {self.notice}")
+            self._waits = True
+            return False
+        return True
+
+
+@dataclass
 class IngestBatches:
     """Ingests a folder at the start, and again after each batch of changes (`Watched.changed`)."""
 
@@ -102,7 +124,9 @@ class IngestBatches:
     _known: set[Path] = field(default_factory=set)
     """The files that existed when the whole folder was last read."""
     _told: set[str] = field(default_factory=set)
-    _waits: bool = False
+
+    def __post_init__(self) -> None:
+        self._attempts = StoreAttempts(self.session, "the changes wait")
 
     @property
     def real(self) -> Path:
@@ -126,27 +150,26 @@ class IngestBatches:
 
         Return False if the store is in use.
         """
+        return self._attempts.attempt(lambda: self._ingest_changes(changed))
+
+    def _ingest_changes(self, changed: frozenset[Path]) -> bool:
         is_first = self.number == 0
         try:
             only = None if is_first else self._to_read(changed)
             if only is not None and not only:
-                return True
+                return False
             with self.session.engine(create=True) as engine:
                 before = engine.size
                 report = self._ingested(engine, only, is_first)
                 appended = engine.size - before
                 failure = after_writes(self.session, engine) if is_first or appended else None
         except BusyError:
-            if not self._waits:
-                self.session.out.note("the store is in use; the changes wait")
-            self._waits = True
-            return False
+            raise
         except EngineError as error:
             if is_first:
                 raise
             self.session.out.note(f"not ingested: {error}")
-            return True
-        self._waits = False
+            return False
         self.number += 1
         self.events += appended
         if only is None:
@@ -225,7 +248,9 @@ class MirrorEdits:
     _changes: ReplacedFolder | None = None
     _is_due: bool = False
     _told: set[str] = field(default_factory=set)
-    _waits: bool = False
+
+    def __post_init__(self) -> None:
+        self._attempts = StoreAttempts(self.session, "the edits in the mirror wait")
 
     def look(self) -> None:
         """Apply the edits if something in the mirror changed, or if edits could not be applied earlier."""
@@ -239,22 +264,21 @@ class MirrorEdits:
 
     def _take(self, folder: Path) -> bool:
         """Apply the edits, if there are any. Return False if the store is in use."""
+        return self._attempts.attempt(lambda: self._apply(folder))
+
+    def _apply(self, folder: Path) -> bool:
         try:
             if not is_edited(folder):
-                return True
+                return False
             with self.session.engine() as engine:
                 before = engine.size
                 failure = after_writes(self.session, engine)
                 appended = engine.size - before
         except BusyError:
-            if not self._waits:
-                self.session.out.note("the store is in use; the edits in the mirror wait")
-            self._waits = True
-            return False
+            raise
         except EngineError as error:
             self._note(f"no edits applied from the mirror: {error}")
-            return True
-        self._waits = False
+            return False
         self.events += appended
         if failure is not None:
             self._note(failure.message)

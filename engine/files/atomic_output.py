@@ -11,10 +11,9 @@ from typing import BinaryIO
 from backends import locate, open_backend
 from backends.base import Backend
 from backends.files import drop_cached, fsync_path, fsync_tree, make_parents, resolve_path, staging
-from backends.sqlite_place import check_closed
-from engine.base.error_translation import system_failure, translated
-from engine.base.errors import ConflictError, RefusedError
-from engine.trust.notes.files import PRIVATE, refuse_inside
+from backends.sqlite.sqlite_place import check_closed
+from engine.base.errors import ConflictError, RefusedError, system_failure, translated
+from engine.trust.outside_files import PRIVATE, refuse_inside
 
 
 @contextmanager

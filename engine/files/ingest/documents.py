@@ -1,23 +1,54 @@
-"""The results of reading files: documents, their pieces, and reports of what was skipped.
+"""Files to read, and the results: documents, their pieces, and reports of what was skipped.
 
 These are plain values without ids. Creating them writes nothing. A piece becomes one atom. A later comparison
 with the store determines the id and the ordinal of the atom, and whether the atom is new.
+
+Between an ingest and the processes that read files for it, the values are sent in CBOR. All these processes
+run the same version of the same code, and no message is stored, so the form of the messages may change.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
+import stat
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Any, BinaryIO, Final, Literal, NamedTuple
 
-from proofs.further import Scalar
+from cbor2 import dumps, loads
+
+from proofs.events import Scalar
 
 Format = Literal["markdown", "text", "jsonl", "html", "pdf", "docx"]
 """The format of a file, determined only by the suffix of the file name."""
 
 ATOM_TOKENS = 200
-"""The size to which texts are split, in estimated tokens (Standard 065: `AvgTokensPerAtom`)."""
+"""The size to which texts are split, in estimated tokens.
+
+With a budget, recall aims at one hit for each 200 tokens (docs/recall.md).
+"""
+
+READY: Final = b"memroot reads files\n"
+"""The first bytes that a reading process writes."""
+
+EXTRA: Final = "files"
+"""The extra of the distribution that installs the libraries for all these formats."""
+
+LIBRARIES: Final = {
+    "html": ("bs4", "lxml", "markdownify"),
+    "pdf": ("pypdf",),
+    "docx": ("mammoth", "bs4", "lxml", "markdownify"),
+}
+"""Format → the modules that convert it."""
+
+CONVERTED_BYTES_MAX: Final = {"html": 16 << 20, "pdf": 256 << 20, "docx": 64 << 20}
+"""Format → the maximum number of bytes of a file. A parsed HTML file takes about fifty times its size."""
+
+OUT_OF_MEMORY: Final = 77
+"""The exit code of the process that converts files if a file takes too much memory."""
 
 
 class BadItemError(Exception):
@@ -58,7 +89,7 @@ class Piece:
     content: str
     """A slice of the decoded file, without blank lines at its start and end; never entirely blank.
 
-    Comments, badges and bare link lists are left out (`engine.files.ingest.asides`).
+    Comments, badges and bare link lists are left out (`engine.files.ingest.markdown_structure`).
     """
     title: str | None
     """The title of the atom: one line of at most `TITLE_BYTES_MAX` bytes."""
@@ -145,3 +176,127 @@ class SourceFile:
     source: str
     """The source: `<folder>/<relative path>`, with `/` between the components, in Unicode form NFC."""
     format: Format
+
+
+def open_regular(path: Path) -> BinaryIO:
+    """Open the regular file at `path` for reading.
+
+    The file may have been replaced since it was found: a symbolic link is not followed, and a pipe does not
+    block.
+
+    Raises:
+        BadItemError: `path` is not a regular file.
+        OSError: the file cannot be opened.
+    """
+    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise BadItemError("not a regular file", "not a regular file")
+    return os.fdopen(descriptor, "rb")
+
+
+Item = Document | JsonLine | Skipped
+
+
+def send(stream: BinaryIO, message: object) -> None:
+    """Write a message, preceded by its length in four bytes."""
+    raw = dumps(message)
+    stream.write(len(raw).to_bytes(4, "big"))
+    stream.write(raw)
+
+
+def receive(stream: BinaryIO) -> Any:
+    """Read a message.
+
+    Raises:
+        EOFError: the stream ends before the end of the message.
+    """
+    raw = stream.read(size) if (size := int.from_bytes(stream.read(4), "big")) else b""
+    if not raw or len(raw) != size:
+        raise EOFError("the other process ended")
+    return loads(raw)
+
+
+def encode_files(files: Iterable[SourceFile]) -> bytes:
+    """Encode a list of files for `decode_files`."""
+    return dumps([(os.fsencode(file.path), file.source, file.format) for file in files])
+
+
+def decode_files(raw: bytes) -> list[SourceFile]:
+    """Decode the result of `encode_files`."""
+    return [SourceFile(Path(os.fsdecode(path)), *others) for path, *others in loads(raw)]
+
+
+def encode_items(items: Iterable[Item]) -> list[Any]:
+    """Encode the items of a Markdown or text file for `decode_items`."""
+    return [_encode(item) for item in items]
+
+
+def _encode(item: Item) -> list[Any]:
+    if isinstance(item, Skipped):
+        return [item.reason, item.source, item.line, item.kept, item.kind]
+    if isinstance(item, JsonLine):
+        raise TypeError("lines of JSON Lines files are not sent")
+    pieces = [
+        [
+            piece.content,
+            piece.title,
+            piece.tags,
+            piece.occurrence,
+            piece.links,
+            piece.created,
+            piece.id,
+            piece.sequence,
+            piece.aliases,
+            piece.meta,
+        ]
+        for piece in item.pieces
+    ]
+    return [None, item.source, [item.title, item.left_out], pieces, None]
+
+
+def decode_items(values: list[Any]) -> list[Document | Skipped]:
+    """Decode the result of `encode_items`."""
+    return [_decode(*value) for value in values]
+
+
+def _decode(reason: str | None, source: str, third: Any, fourth: Any, kind: Any) -> Document | Skipped:
+    if reason is not None:
+        return Skipped(source, reason, third, fourth, kind)
+    new = tuple.__new__  # half of the time of the constructor (measured)
+    pieces = tuple(
+        Piece(
+            content,
+            title,
+            tuple(tags),
+            occurrence,
+            tuple([new(Reference, link) for link in links]),
+            created,
+            key,
+            sequence,
+            tuple(aliases),
+            meta,
+        )
+        for content, title, tags, occurrence, links, created, key, sequence, aliases, meta in fourth
+    )
+    title, left_out = third
+    return Document(source, title, pieces, left_out)
+
+
+@dataclass(frozen=True, slots=True)
+class Converted:
+    """The text of a file, with the title and the creation time that are stated in the file."""
+
+    title: str | None
+    created: str | None
+    """The creation time in ISO 8601, or None if the file does not state a valid time."""
+    pages: tuple[tuple[str | None, str], ...] | None
+    """The heading and the text of each page, if the file consists of pages."""
+    markdown: str
+    """The whole text as Markdown, if the file does not consist of pages."""
+
+
+@cache
+def is_convertible(file_format: str) -> bool:
+    """Return False if a library that is needed to convert this format is not installed, else True."""
+    return all(find_spec(name) is not None for name in LIBRARIES.get(file_format, ()))

@@ -14,8 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from engine.base.errors import InvalidInputError
-from engine.files.ingest.documents import BadItemError
-from engine.files.ingest.opening import open_regular
+from engine.files.ingest.documents import BadItemError, open_regular
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec

@@ -12,6 +12,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from engine.base import validation as rules
+from engine.base.characters import content
 from engine.base.errors import InvalidInputError
 from engine.base.limits import CREATED_MAX, CREATED_MIN, SOURCE_BYTES_MAX, TITLE_BYTES_MAX
 from engine.files.ingest.documents import BadItemError
@@ -28,7 +29,7 @@ _YEAR = re.compile(r"[0-9]{4}(?:-[0-9]{2})?")
 
 def content_problem(text: str) -> str | None:
     """Return the reason why `text` is not valid as content, or None if it is valid."""
-    return _problem(rules.content, text)
+    return _problem(content, text)
 
 
 def source_problem(source: str) -> str | None:

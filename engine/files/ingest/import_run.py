@@ -1,18 +1,75 @@
-"""The shared part of ingesting files and importing from other programs: apply commands, count and report."""
+"""What an ingest of files and an import from another program share: they apply commands, count and report."""
 
 from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
-from engine.base.collection import rare_collection
+from engine.base.process import rare_collection
 from engine.commands import Command
 from engine.commands.conflicts import KeepBoth
 from engine.commands.reconcile import UpsertAtom
-from engine.files.ingest.documents import Skipped
+from engine.files.ingest.documents import PassedOver, Skipped, Unresolved
 from engine.store.store import Store
 from proofs.events import EventKind
 from proofs.leaves import State
+
+
+@dataclass(frozen=True, slots=True)
+class IngestProgress:
+    """The progress of an ingest in numbers: files read so far, all files, and pieces found so far."""
+
+    files: int
+    total: int
+    pieces: int
+    activity: str = ""
+    """The current activity if it may take seconds, such as `reading notes/long.md`; otherwise empty."""
+
+
+@dataclass(frozen=True, slots=True)
+class IngestReport:
+    """The changes that an ingest made, or would make in a dry run. Unless noted, atoms are counted."""
+
+    files: int
+    pieces: int
+    left_out: int
+    """The number of comments, badges and bare link lists in the files that are in no piece."""
+    added: int
+    revised: int
+    tombstoned: int
+    revived: int
+    retagged: int
+    """The number of events that add or remove tags."""
+    linked: int
+    """The number of edges added."""
+    unlinked: int
+    """The number of edges removed."""
+    unresolved_links: int
+    unresolved: tuple[Unresolved, ...]
+    """The links that lead neither to an atom nor to a file that was passed over."""
+    erased: int
+    """The number of texts that were not added because the same text was erased."""
+    conflicts: int
+    """The number of texts that changed in their files after a different actor had revised or hidden their
+    atoms. Each of these texts becomes a new atom, with an edge `conflicts_with` to the atom that the actor
+    changed."""
+    open_conflicts: int
+    """The number of all unsettled conflicts, including conflicts of files that no longer exist."""
+    skipped: tuple[Skipped, ...]
+    """The items that were not ingested."""
+    warnings: tuple[Skipped, ...]
+    """The items that were ingested incompletely or not as intended."""
+    passed_over: tuple[PassedOver, ...]
+    """The entries of the folders that were not read because of their names, or because they are excluded."""
+    excluded: tuple[str, ...]
+    """The sources whose files are excluded now, and which have live atoms. Pruning tombstones these atoms."""
+
+    @property
+    def changed(self) -> bool:
+        """True if any event was appended, or would be in a dry run."""
+        atoms = self.added or self.revised or self.tombstoned or self.revived or self.retagged
+        return bool(atoms or self.linked or self.unlinked)
 
 
 class ImportRun:

@@ -3,22 +3,39 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import accumulate
+from typing import Final
 
 from markdown_it import MarkdownIt
+from markdown_it import rules_block as rules
+from markdown_it.ruler import Ruler
+from markdown_it.rules_block import StateBlock
 
-from engine.files.ingest.asides import Lines, comments, places_of, without
-from engine.files.ingest.block_rules import RulesByCharacter
 from engine.files.ingest.documents import ATOM_TOKENS, Document, Reference, Skipped
 from engine.files.ingest.field_values import title_of
-from engine.files.ingest.frontmatter import read_frontmatter
-from engine.files.ingest.inline import marks, without_markup
-from engine.files.ingest.outline import LeftOut, Part, leave_out, urls_in
-from engine.files.ingest.pieces import Cut, document, file_title
-from engine.files.ingest.split import Block, Section, Span, split
+from engine.files.ingest.markdown_metadata import marks, read_frontmatter, without_markup
+from engine.files.ingest.markdown_structure import (
+    LeftOut,
+    Part,
+    comments,
+    leave_out,
+    urls_in,
+)
+from engine.files.ingest.pieces import (
+    Block,
+    Cut,
+    Lines,
+    Section,
+    Span,
+    document,
+    file_title,
+    places_of,
+    split,
+    without,
+)
 
 _NESTING_MAX = 20
 """The maximum nesting of quotes and lists.
@@ -29,6 +46,21 @@ _WINDOW = 64 << 10
 """The number of characters that are parsed in one step."""
 _WHOLE = frozenset({"fence", "code_block", "table_open", "html_block"})
 """The types of blocks that are kept in one piece if they are not too large."""
+
+Rule = Callable[[StateBlock, int, int, bool], bool]
+
+_FIRST: Final[dict[Rule, str]] = {
+    rules.fence: "`~",
+    rules.blockquote: ">",
+    rules.hr: "*-_",
+    rules.list_block: "*+-0123456789",
+    rules.html_block: "<",
+    rules.heading: "#",
+}
+"""Rule → the first characters of the lines that this rule can match. Other rules can match any line."""
+
+_UNDER_TABLE_HEADS: Final = frozenset("|-:")
+"""The first characters of the second line of a table."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +96,8 @@ def parse_markdown(
     A file is split at its headings. Sections over `tokens_max` estimated tokens are split further: between
     blocks, list items, lines, sentences or words. A heading without a body is joined to the following
     section; at the end of the file, it is joined to the section before it. Comments, badges and bare link
-    lists are left out (`engine.files.ingest.asides`). Except for these, frontmatter and blank lines, each
-    line is in exactly one piece, in order. If nothing is left of a file, its only piece is its title, unless
+    lists are left out (`markdown_structure`). Except for these, frontmatter and blank lines, each line is in
+    exactly one piece, in order. If nothing is left of a file, its only piece is its title, unless
     the file is blank. The links and tags of a bare link list belong to the piece before it. Frontmatter that
     cannot be parsed is kept as content and reported. Link reference definitions are kept as text. HTML blocks
     and code contain no tags or links.
@@ -214,3 +246,47 @@ def _place_marks(text: str, paragraphs: Iterable[Span], cuts: list[Cut], left: L
                 cut.links.append(mark)
             else:
                 cut.tags.append(mark)
+
+
+class RulesByCharacter(Ruler[Rule]):
+    """The enabled rules of another ruler. Each chain of rules is combined into one rule.
+
+    Later changes of the other ruler have no effect.
+    """
+
+    def __init__(self, ruler: Ruler[Rule]) -> None:
+        super().__init__()
+        self._active = ruler.get_active_rules()
+        names = ("", "paragraph", "reference", "blockquote", "list")
+        self._chains = {name: [_combined(ruler.getRules(name))] for name in names}
+
+    def getRules(self, chainName: str = "") -> list[Rule]:  # noqa: N802, N803 -- names of the base class
+        """Return the chain, which has a single rule."""
+        return self._chains[chainName]
+
+    def get_active_rules(self) -> list[str]:
+        """Return the names of the enabled rules of the other ruler."""
+        return self._active
+
+
+def _combined(chain: list[Rule]) -> Rule:
+    """Return a rule that matches if any rule of `chain` matches; the rules are tried in order."""
+    tabular = chain[:1] == [rules.table]
+    others = chain[tabular:]
+    anywhere = [rule for rule in others if rule not in _FIRST]
+    characters = {char for rule in others for char in _FIRST.get(rule, "")}
+    by_character = {char: [rule for rule in others if char in _FIRST.get(rule, char)] for char in characters}
+
+    def rule(state: StateBlock, line: int, end: int, silent: bool) -> bool:
+        src, marks, shifts = state.src, state.bMarks, state.tShift
+        if tabular and line + 1 < end:
+            at = marks[line + 1] + shifts[line + 1]
+            if src[at : at + 1] in _UNDER_TABLE_HEADS and rules.table(state, line, end, silent):
+                return True
+        at = marks[line] + shifts[line]
+        for try_rule in by_character.get(src[at : at + 1], anywhere):
+            if try_rule(state, line, end, silent):
+                return True
+        return False
+
+    return rule

@@ -28,6 +28,16 @@ from proofs.leaves import tag_identity
 
 _BLANK_LINE = re.compile(r"^[^\S\n]*\n", re.MULTILINE)
 
+_LINES: Final = re.compile(r"[^\n]*\n|[^\n]+")
+
+_SENTENCES: Final = re.compile(r"(?<=[.!?…])[ \t]+|(?<=[。！？])")
+
+_WORDS: Final = re.compile(r"[ \t\u3000]+")
+
+_TOKENS_PER_CHARACTER_MAX: Final = 3
+
+Span = tuple[int, int]
+
 
 @dataclass(slots=True)
 class Cut:
@@ -132,12 +142,6 @@ def blocks_of(text: str, offset: int = 0) -> tuple[Block, ...]:
     return tuple(Block(offset + start, offset + end) for start, end in pairwise(edges) if start < end)
 
 
-_LINES: Final = re.compile(r"[^\n]*\n|[^\n]+")
-_SENTENCES: Final = re.compile(r"(?<=[.!?…])[ \t]+|(?<=[。！？])")
-_WORDS: Final = re.compile(r"[ \t\u3000]+")
-_TOKENS_PER_CHARACTER_MAX: Final = 3
-
-
 @dataclass(frozen=True, slots=True)
 class Block:
     """A coherent part of a text: a heading, a paragraph or a list.
@@ -159,9 +163,6 @@ class Section:
 
     headings: tuple[Block, ...]
     body: tuple[Block, ...]
-
-
-Span = tuple[int, int]
 
 
 def split(text: str, sections: Sequence[Section], tokens_max: int) -> Iterator[tuple[Span, int]]:

@@ -12,7 +12,7 @@ from engine import Engine, IngestReport
 from engine.base.model import Atom
 from engine.followers.tags import members
 from engine.ledger.queries import atom_of, record_at
-from proofs.sets import Group
+from proofs.leaves import Group
 
 
 def salt(seq: int) -> bytes:

@@ -22,9 +22,8 @@ from engine import Engine, IngestReport
 from engine.base.model import Atom
 from engine.followers.tags import members
 from engine.ledger.queries import atom_of, record_at
-from proofs.leaves import State
-from proofs.sets import Group
-from tests.shared import SHARED
+from proofs.leaves import Group, State
+from tests.support.shared_data import SHARED
 
 ARCHIVE: Final = "data/garden.tar.gz"
 STATES: Final = (1, 2, 3)

@@ -21,14 +21,13 @@ from engine.base.validation import atom_id
 from engine.commands.conflicts import CONFLICTS_WITH
 from engine.commands.words import dice
 from engine.files.ingest.documents import Document, SourceFile
-from engine.files.ingest.read import read_file
-from engine.files.ingest.walk import find_files
+from engine.files.ingest.file_reading import read_file
+from engine.files.ingest.folder_walk import find_files
 from engine.ledger.journal import entries_back
 from engine.ledger.layout import ATOM
 from engine.ledger.queries import atom_of, get_record
 from proofs.events import AtomBody, EventKind
-from proofs.leaves import State
-from proofs.sets import tag_identity
+from proofs.leaves import State, tag_identity
 
 INGEST: Final = "ingest"
 SYLLABLES: Final = ("ba", "de", "ki", "lo", "mu", "na", "po", "ri", "sa", "te", "vu", "zo")

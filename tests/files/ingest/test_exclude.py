@@ -12,7 +12,7 @@ import pytest
 from engine import State
 from engine.base.errors import InvalidInputError, RefusedError
 from engine.files.ingest.documents import PassedOver, Skipped, SourceFile
-from engine.files.ingest.walk import find_files
+from engine.files.ingest.folder_walk import find_files
 from tests.files.ingest.folder import Folder
 
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from engine import Engine, State
-from proofs.sets import tag_identity
+from proofs.leaves import tag_identity
 from tests.files.ingest.garden_states import ARCHIVE, live_atoms, live_through, unpack
-from tests.shared import needs
+from tests.support.shared_data import needs
 
 
 @pytest.mark.soak

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from engine.files.ingest.documents import Document, JsonLine, Skipped, SourceFile
-from engine.files.ingest.read import read_file
-from engine.files.ingest.walk import find_files
-from tests.shared import needs
+from engine.files.ingest.file_reading import read_file
+from engine.files.ingest.folder_walk import find_files
+from tests.support.shared_data import needs
 
 _SAMPLE = 10
 """The interval between the notes that are read."""

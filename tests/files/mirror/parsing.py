@@ -8,7 +8,7 @@ from pathlib import Path
 
 from markdown_it import MarkdownIt
 
-from engine.files.mirror.manifest import MANIFEST
+from engine.files.mirror.mirror_place import MANIFEST
 
 HEADING = re.compile(r"## \[([0-9a-f-]{36})\] (.*)")
 FENCE = re.compile(r"(`{3,})(text|escaped)")

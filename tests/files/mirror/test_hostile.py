@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from engine.files.mirror.manifest import MANIFEST
+from engine.files.mirror.mirror_place import MANIFEST
 from tests.files.mirror.parsing import listed, pages, parse, plain, structure, whole
 from tests.support.engines import engine_on
 

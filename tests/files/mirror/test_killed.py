@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from engine.engine import Engine
-from engine.files.mirror import disk
-from engine.files.mirror.manifest import MANIFEST
+from engine.files.mirror import mirror_disk
+from engine.files.mirror.mirror_place import MANIFEST
 from tests.files.mirror.parsing import listed, tree
 from tests.support.engines import engine_on
 
@@ -75,9 +75,9 @@ def _arm(number: int, exchange: bool) -> None:
     for name in OPERATIONS:
         setattr(os, name, counted(getattr(os, name), name))
     if exchange:
-        disk._renameat2 = counted(disk._renameat2, "renameat2")
+        mirror_disk._renameat2 = counted(mirror_disk._renameat2, "renameat2")
     else:
-        disk._renameat2 = lambda *_: False
+        mirror_disk._renameat2 = lambda *_: False
 
 
 def is_whole(folder: Path) -> bool:

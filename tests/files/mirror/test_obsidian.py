@@ -12,8 +12,8 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.files.mirror.manifest import MANIFEST
-from engine.files.mirror.style import block
+from engine.files.mirror.mirror_place import MANIFEST
+from engine.files.mirror.page_style import block
 from tests.files.mirror.parsing import pages, whole
 from tests.support.engines import engine_on
 
@@ -48,7 +48,7 @@ def test_tags_for_obsidian_are_its_tags_and_can_be_read_back(
     """Tags have a form that Obsidian accepts, and the manifest maps changed names to the tags."""
     from engine.base.errors import EngineError
     from engine.base.validation import tags
-    from proofs.sets import tag_identity
+    from proofs.leaves import tag_identity
 
     folder = tmp_path_factory.mktemp("tags")
     try:

@@ -139,7 +139,7 @@ def test_untouched_pages_keep_their_times(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, linking: bool
 ) -> None:
     """Only changed pages are written, on systems with and without hard links."""
-    from engine.files.mirror import disk
+    from engine.files.mirror import mirror_disk
 
     engine = engine_on()
     engine.add("one", source="a")
@@ -148,7 +148,7 @@ def test_untouched_pages_keep_their_times(
     pages = sorted((tmp_path / "m").rglob("*.md"))
     before = {path: path.stat().st_mtime_ns for path in pages}
     if not linking:
-        monkeypatch.setattr(disk, "link", lambda *_: False)
+        monkeypatch.setattr(mirror_disk, "link", lambda *_: False)
     engine.add("three", source="b")
     assert engine.mirror(tmp_path / "m").written == 1
     assert [path.stat().st_mtime_ns == before[path] for path in pages] == [True, False]

@@ -1,0 +1,315 @@
+"""Generate the pages of a mirror as bytes, in an order that depends only on the store.
+
+The live atoms are processed source by source, and atoms without a source day by day. A bundle contains the
+atoms of one source (or day), one bucket and one tag, on one or more pages. Each atom appears in full once: in
+the bundle of its first bucket and first tag. The bundles of the atom's other buckets and tags contain only
+the atom's heading, with a link. Therefore the folder of a tag lists all atoms with the tag, and no text is
+repeated. Each entity has a separate page.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Collection, Iterator, Sequence
+from functools import lru_cache
+from itertools import islice
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from backends.base import Reader
+from engine.base.model import Direction
+from engine.base.validation import show_id
+from engine.files.mirror.mirror_text import ENTITIES, UNTAGGED, MirrorNames, body, snippet
+from engine.files.mirror.page_style import (
+    Bundle,
+    StyleName,
+    Target,
+    edge_line,
+    frame,
+    reference,
+    style_of,
+)
+from engine.followers.tags import LIVE, day_of, members, values
+from engine.ledger.entities import ENTITY
+from engine.ledger.journal import read_identity
+from engine.ledger.layout import EDGE_FROM, payload_key
+from engine.ledger.queries import bodies_of, body_of, edges_at, ids_at, records_of
+from engine.ledger.records import AtomRecord, read_atom, read_counters, type_name
+from engine.store.replay import Progress, no_progress
+from proofs.leaves import Group, State, tag_identity
+
+if TYPE_CHECKING:
+    from pyroaring import BitMap
+
+
+from contextlib import contextmanager
+
+from engine.ledger.journal import read_header, read_log
+from engine.store.past import past_store
+from engine.store.store import Store
+from proofs.events import ERASING_KINDS
+
+PAGE_ATOMS_MAX: Final = 100
+"""The maximum number of atoms of a page (docs/mirror.md)."""
+
+PAGE_BYTES_MAX: Final = 256 << 10
+"""The maximum number of bytes of contents on a page; an atom with a larger content is alone on its page."""
+
+EDGES_MAX: Final = 500
+"""The maximum number of edges shown at one atom; if there are more, a last line says so."""
+
+SEPARATOR: Final = "\n\n---\n\n"
+"""The rule between two sections."""
+
+_READ_ATOMS: Final = 1000
+_READ_BODIES: Final = 16
+"""The number of contents that are held in memory at the same time (at most 16 MiB)."""
+
+NO_BUCKET: Final = ("inbox",)
+"""The bucket in which an atom without buckets appears."""
+
+_REFERENCE_BYTES: Final = 300
+"""The approximate size of a reference in bytes, used to estimate the size of a page."""
+_EDGE_BYTES: Final = 200
+"""The approximate size of an edge in bytes, used to estimate the size of a page."""
+
+_LABELS_CACHED: Final = 10_000
+
+
+class SourceGroup(NamedTuple):
+    """The atoms of one source, or the atoms of one day without a source."""
+
+    what: str
+    title: str
+    ordinals: BitMap
+
+
+class BundleItem(NamedTuple):
+    """An atom in a bundle. A page shows the items sorted by their fields."""
+
+    unsequenced: bool
+    sequence: int
+    created_seq: int
+    ordinal: int
+    whole: bool
+    bytes: int
+
+
+class Section(NamedTuple):
+    """The part of a page that shows one atom."""
+
+    atom: str
+    frame: str
+    """The heading and the properties, up to the text."""
+    content: str | None
+    """The content of the atom, or None if the section only refers to another page."""
+    text: str
+    """The content as a Markdown block, or an empty string."""
+
+
+class Page(NamedTuple):
+    """A file of the mirror."""
+
+    path: str
+    data: bytes
+    atoms: tuple[str, ...]
+    """The ids of the atoms that appear in full on the page, in order."""
+    head: str
+    """The beginning of the page, up to the first section."""
+    sections: tuple[Section, ...]
+
+
+class Pages:
+    """The pages of the atoms in one snapshot; can be iterated once.
+
+    Memory use is a few bytes for each atom of the store, a few hundred bytes for each atom of the largest
+    source, and one page.
+    """
+
+    def __init__(self, rows: Reader, style: StyleName, progress: Progress = no_progress) -> None:
+        """Prepare the pages of the snapshot `rows`; its records and follower `tags` must be at the head."""
+        self._rows = rows
+        self.style = style_of(style, MirrorNames(read_identity(rows).id_key))
+        self._progress = progress
+        self._live = members(rows, LIVE)
+        self.atoms = len(self._live)
+        self._linked = next(rows.scan_prefix(EDGE_FROM), None) is not None
+        self._page_of = array("L", bytes(array("L").itemsize * read_counters(rows).next_ordinal))
+        self._target = lru_cache(_LABELS_CACHED)(self._find_target)
+
+    def __iter__(self) -> Iterator[Page]:
+        self._assign()
+        done = 0
+        for bundle, number, page in self._bundles():
+            made = self._render(bundle, number, page)
+            done += len(made.atoms)
+            self._progress(done, self.atoms)
+            yield made
+
+    def only(self, paths: Collection[str]) -> Iterator[Page]:
+        """Yield the pages with these paths, as the iteration over all pages would yield them."""
+        self._assign()
+        for bundle, number, page in self._bundles():
+            # The name of an entity's page depends on the content.
+            if bundle.what == "entity" or self._path(bundle, number, bundle.title) in paths:
+                made = self._render(bundle, number, page)
+                if made.path in paths:
+                    yield made
+
+    def _assign(self) -> None:
+        """Assign all atoms to pages first, because a link names the page of its target."""
+        for _, number, page in self._bundles():
+            for item in page:
+                if item.whole:
+                    self._page_of[item.ordinal] = number
+
+    def _groups(self) -> Iterator[SourceGroup]:
+        remaining = self._live.copy()
+        for what, group in (("source", Group.SOURCE), ("day", Group.DAY)):
+            for title in values(self._rows, group):
+                found = remaining & members(self._rows, (group, title))
+                if found:
+                    remaining -= found
+                    yield SourceGroup(what, title, found)
+
+    def _bundles(self) -> Iterator[tuple[Bundle, int, list[BundleItem]]]:
+        """Yield the pages of all bundles with their numbers, source by source."""
+        for group in self._groups():
+            found = self._bundled(group)
+            for bundle in sorted(found, key=_order):
+                for number, page in enumerate(_pages(sorted(found.pop(bundle))), 1):
+                    yield bundle, number, page
+
+    def _bundled(self, group: SourceGroup) -> dict[Bundle, list[BundleItem]]:
+        found: dict[Bundle, list[BundleItem]] = {}
+        ordinals = iter(group.ordinals)
+        while chunk := list(islice(ordinals, _READ_ATOMS)):
+            records = records_of(self._rows, ids_at(self._rows, chunk))
+            payloads = self._rows.multi_get([payload_key(record.payload_seq) for record in records])
+            for record, payload in zip(records, payloads, strict=True):
+                order = (record.sequence is None, record.sequence or 0, record.created_seq, record.ordinal)
+                first, *others = self._bundles_of(record, group)
+                size = len(payload or b"") + self._edge_bytes(record)
+                found.setdefault(first, []).append(BundleItem(*order, True, size))
+                for other in others:
+                    found.setdefault(other, []).append(BundleItem(*order, False, _REFERENCE_BYTES))
+        return found
+
+    def _bundles_of(self, record: AtomRecord, group: SourceGroup) -> Iterator[Bundle]:
+        """Yield the bundle in which an atom appears in full, then the bundles that refer to it."""
+        tags: list[str | None] = [tag_identity(tag) for tag in record.tags]
+        untagged: list[str | None] = [None]
+        if record.kind == ENTITY:
+            yield self._home(record)
+        buckets = record.buckets or NO_BUCKET
+        for bucket in buckets:
+            if tags or record.kind != ENTITY or bucket != buckets[0]:
+                for tag in tags or untagged:
+                    yield Bundle(bucket, tag, group.what, group.title, "")
+
+    def _home(self, record: AtomRecord) -> Bundle:
+        bucket = (record.buckets or NO_BUCKET)[0]
+        if record.kind == ENTITY:
+            return Bundle(bucket, None, "entity", "", show_id(record.id))
+        tag = tag_identity(record.tags[0]) if record.tags else None
+        if record.source is not None:
+            return Bundle(bucket, tag, "source", record.source, "")
+        return Bundle(bucket, tag, "day", day_of(record.created), "")
+
+    def _edge_bytes(self, record: AtomRecord) -> int:
+        if not self._linked:
+            return 0
+        edges = islice(self._rows.scan_prefix(EDGE_FROM + record.id + b"/"), EDGES_MAX)
+        return _EDGE_BYTES * sum(1 for _ in edges)
+
+    def _path(self, bundle: Bundle, number: int, title: str) -> str:
+        names = self.style.names
+        if bundle.what == "entity":
+            folder = ENTITIES
+        else:
+            folder = UNTAGGED if bundle.tag is None else self.style.tag_folder(bundle.tag)
+        identity = (bundle.bucket, bundle.tag or "", bundle.what, bundle.title, bundle.atom)
+        return f"{names.bucket(bundle.bucket)}/{folder}/{names.page(title, *identity, number=number)}"
+
+    def _render(self, bundle: Bundle, number: int, page: Sequence[BundleItem]) -> Page:
+        sections = []
+        title = bundle.title
+        for at in range(0, len(page), _READ_BODIES):
+            items = page[at : at + _READ_BODIES]
+            records = records_of(self._rows, ids_at(self._rows, [item.ordinal for item in items]))
+            for item, record, event_body in zip(items, records, bodies_of(self._rows, records), strict=True):
+                if bundle.what == "entity":
+                    title = snippet(None, event_body.content)
+                atom, content = show_id(record.id), event_body.content
+                if item.whole:
+                    edges, in_source = self._edges(record), bundle.what != "entity"
+                    before = frame(self.style, record, content, edges, in_source=in_source)
+                    sections.append(Section(atom, before, content, body(content)))
+                else:
+                    target = self._target_of(record, content)
+                    sections.append(Section(atom, reference(self.style, target), None, ""))
+        head = self.style.head(bundle, title, number) + "\n\n"
+        text = head + SEPARATOR.join([one.frame + one.text for one in sections]) + "\n"
+        atoms = tuple(one.atom for one in sections if one.content is not None)
+        return Page(self._path(bundle, number, title), text.encode(), atoms, head, tuple(sections))
+
+    def _edges(self, record: AtomRecord) -> list[str]:
+        """Return a line for each edge to a live atom, and a last line if there are more than EDGES_MAX."""
+        shown: list[str] = []
+        if self._linked:
+            for edge in edges_at(self._rows, record.id, Direction.OUT, ()):
+                target = self._target(edge.dst)
+                if target is not None:
+                    if len(shown) == EDGES_MAX:
+                        shown.append(f"- more: `engine edges {show_id(record.id)}` lists all edges")
+                        break
+                    shown.append(edge_line(self.style, type_name(self._rows, edge.type), target, edge.weight))
+        return shown
+
+    def _find_target(self, atom: bytes) -> Target | None:
+        record = read_atom(self._rows, atom)
+        if record is None or record.state is not State.LIVE:
+            return None
+        return self._target_of(record, body_of(self._rows, record).content)
+
+    def _target_of(self, record: AtomRecord, content: str) -> Target:
+        home = self._home(record)
+        title = snippet(None, content) if home.what == "entity" else home.title
+        path = self._path(home, self._page_of[record.ordinal], title)
+        return Target(path, record.id, snippet(record.title, content))
+
+
+def _order(bundle: Bundle) -> tuple[str, bool, str, str, str]:
+    return bundle.bucket, bundle.tag is not None, bundle.tag or "", bundle.what, bundle.atom
+
+
+def _pages(items: Sequence[BundleItem]) -> Iterator[list[BundleItem]]:
+    """Split the items of a bundle into pages."""
+    page: list[BundleItem] = []
+    size = 0
+    for item in items:
+        if page and (len(page) == PAGE_ATOMS_MAX or size + item.bytes > PAGE_BYTES_MAX):
+            yield page
+            page, size = [], 0
+        page.append(item)
+        size += item.bytes
+    yield page
+
+
+@contextmanager
+def store_at(store: Store, rows: Reader, size: int) -> Iterator[tuple[Store, Reader]]:
+    """Yield the store as it was after `size` events, and a snapshot with all followers at that event."""
+    if read_log(rows).size == size:
+        with store.view(*store.followers) as now:
+            if read_log(now).size == size:
+                yield store, now
+                return
+    with past_store(rows, size) as past, past.view(*past.followers) as then:
+        yield past, then
+
+
+def erased_since(rows: Reader, start: int, stop: int) -> int | None:
+    """Return the first event at or after `start` that destroyed content, or None.
+
+    The states of the store before this event cannot be rebuilt.
+    """
+    return next((seq for seq in range(start, stop) if read_header(rows, seq)[0].kind in ERASING_KINDS), None)

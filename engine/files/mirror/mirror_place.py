@@ -1,0 +1,344 @@
+"""The place of a mirror, and the manifest in it.
+
+The folder of a mirror is located without following links. A folder that serves another purpose is refused.
+The manifest, `.engine-mirror.json`, lists the store, the root, and the generated files.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import json
+import os
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from engine.base.errors import (
+    BusyError,
+    EngineError,
+    InvalidInputError,
+    NotFoundError,
+    RefusedError,
+    system_failure,
+)
+from engine.base.json_text import JsonError, parse
+from engine.base.validation import quoted
+from engine.files.mirror import mirror_disk
+from engine.files.mirror.mirror_text import PATH
+from engine.files.mirror.page_style import StyleName
+from engine.trust.outside_files import refuse_inside
+
+MANIFEST: Final = ".engine-mirror.json"
+FORMAT: Final = 1
+
+_BYTES_MAX: Final = 1 << 30
+_UUID: Final = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_HASH: Final = re.compile(r"[0-9a-f]{64}")
+_FIELDS: Final = ["format", "store_id", "size", "root", "style", "tags", "files"]
+
+NAME_BYTES_MAX: Final = 200
+"""The maximum length of a mirror folder's name in bytes; the names of temporary folders are longer."""
+
+_TRAVERSE: Final = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_OCTAL: Final = re.compile(r"\\([0-7]{3})")
+_CHOOSE: Final = "choose a new or an empty folder"
+
+
+class ManifestEntry(NamedTuple):
+    """The entry of a page in the manifest."""
+
+    sha256: str
+    atoms: tuple[str, ...]
+
+
+class Manifest(NamedTuple):
+    """The content of a manifest: the store, its root when the journal had `size` events, and the pages.
+
+    `tags` contains the tags that have a different name in the mirror: name in the mirror → case-folded tag.
+    """
+
+    store_id: str
+    size: int
+    root: str
+    style: StyleName
+    tags: Mapping[str, str]
+    files: Mapping[str, ManifestEntry]
+
+
+def encode_manifest(manifest: Manifest) -> bytes:
+    """Return the manifest file, sorted, one page on each line; equal mirrors have equal bytes."""
+    head = {
+        "format": FORMAT,
+        "store_id": manifest.store_id,
+        "size": manifest.size,
+        "root": manifest.root,
+        "style": manifest.style.value,
+        "tags": dict(sorted(manifest.tags.items())),
+    }
+    lines = [f"{_json(name)}: {_json(value)}," for name, value in head.items()]
+    pages = [
+        f"{_json(path)}: {_json({'sha256': listed.sha256, 'atoms': list(listed.atoms)})}"
+        for path, listed in sorted(manifest.files.items())
+    ]
+    files = "{\n" + ",\n".join(pages) + "\n}" if pages else "{}"
+    return '{{\n{}\n"files": {}\n}}\n'.format("\n".join(lines), files).encode()
+
+
+def decode_manifest(raw: bytes) -> Manifest:
+    """Return the manifest in a file.
+
+    Raises:
+        InvalidInputError: the file does not have this format, or a path in it is not a valid path of a page.
+    """
+    try:
+        value = parse(raw, bytes_max=_BYTES_MAX)
+    except JsonError as error:
+        raise InvalidInputError(f"the manifest is {error}") from None
+    if not isinstance(value, dict):
+        raise InvalidInputError("the manifest is not a JSON object")
+    if value.get("format") != FORMAT:
+        raise InvalidInputError(f"the format is not {FORMAT}")
+    if list(value) != _FIELDS:
+        raise InvalidInputError(f"the fields must be {', '.join(_FIELDS)}")
+    return Manifest(
+        store_id=_text(value["store_id"], _UUID, "store_id"),
+        size=_size(value["size"]),
+        root=_text(value["root"], _HASH, "root"),
+        style=_style(value["style"]),
+        tags={str(name): str(tag) for name, tag in _object(value["tags"], "tags").items()},
+        files={
+            _text(path, PATH, "path"): _listed(listed)
+            for path, listed in _object(value["files"], "files").items()
+        },
+    )
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=True)
+
+
+def _text(value: object, form: re.Pattern[str], what: str) -> str:
+    if not isinstance(value, str) or not form.fullmatch(value):
+        raise InvalidInputError(f"the {what} {ascii(value)[:80]} is not valid")
+    return value
+
+
+def _size(value: object) -> int:
+    if type(value) is not int or value < 1:
+        raise InvalidInputError("the size is not a positive integer")
+    return value
+
+
+def _style(value: object) -> StyleName:
+    if not isinstance(value, str) or value not in set(StyleName):
+        raise InvalidInputError(f"the style {ascii(value)[:80]} is unknown")
+    return StyleName(value)
+
+
+def _object(value: object, what: str) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise InvalidInputError(f"the {what} are not a JSON object")
+    return value
+
+
+def _listed(value: object) -> ManifestEntry:
+    fields = _object(value, "pages")
+    atoms = fields.get("atoms")
+    if list(fields) != ["sha256", "atoms"] or not isinstance(atoms, list):
+        raise InvalidInputError("the fields of a page must be sha256 and atoms")
+    return ManifestEntry(
+        _text(fields["sha256"], _HASH, "sha256"), tuple(_text(atom, _UUID, "atom") for atom in atoms)
+    )
+
+
+_decoded = lru_cache(1)(decode_manifest)
+"""Decode a manifest and cache it. A run needs the manifest several times; 8,700 pages take 0.3 s."""
+
+
+class MirrorPlace(NamedTuple):
+    """The location of a mirror: an open parent folder and a name in it. The mirror need not exist."""
+
+    path: str
+    """The absolute path, for messages."""
+    parent: int
+    name: str
+
+    @property
+    def new(self) -> str:
+        """The name of the temporary folder: first for the new mirror, after the exchange for the old one."""
+        return f".{self.name}.mirror-new"
+
+    @property
+    def old(self) -> str:
+        """The name for the old mirror on systems that cannot exchange two names atomically."""
+        return f".{self.name}.mirror-old"
+
+    @property
+    def edited(self) -> str:
+        """The name of the folder in which edited pages are kept."""
+        return f"{self.name}.edited"
+
+
+class Existing(NamedTuple):
+    """An existing folder that is a mirror (it has a manifest) or empty (it has no manifest)."""
+
+    folder: int
+    raw: bytes
+    manifest: Manifest | None
+
+
+@contextmanager
+def place_at(folder: str | os.PathLike[str], *, lock: bool) -> Iterator[MirrorPlace]:
+    """Open the parent folder of a mirror; with `lock`, only one run at a time can do so.
+
+    Raises:
+        InvalidInputError: `folder` is not a valid path.
+        NotFoundError: the parent folder does not exist.
+        RefusedError: the path is the root; the home folder, the current folder, or a parent of one of these
+            two; a mount point; inside a store; not a folder; or reached through a symbolic link.
+        BusyError: another run is writing in the parent folder.
+        EngineError: the operating system refuses an operation.
+    """
+    path = _absolute(folder)
+    parent, name = os.path.split(path)
+    try:
+        descriptor = _walk(parent)
+    except OSError as error:
+        raise _unreachable(parent, error) from None
+    try:
+        _check(path, descriptor, name)
+        if lock:
+            _lock(descriptor, path)
+        yield MirrorPlace(path, descriptor, name)
+    except OSError as error:
+        raise system_failure(error, f"{path} cannot be written") from error
+    finally:
+        os.close(descriptor)
+
+
+@contextmanager
+def existing(place: MirrorPlace, store_id: str | None) -> Iterator[Existing | None]:
+    """Open the mirror or empty folder at a place; yield None if nothing exists there.
+
+    The mirror must belong to the store `store_id`; if `store_id` is None, it may belong to any store.
+
+    Raises:
+        RefusedError: the place contains anything else.
+    """
+    if mirror_disk.lstat(place.parent, place.name) is None:
+        yield None
+        return
+    with mirror_disk.open_folder(place.name, place.parent) as folder:
+        raw, manifest = b"", None
+        if mirror_disk.names(folder):
+            raw, manifest = _manifest(place.path, folder, store_id)
+        yield Existing(folder, raw, manifest)
+
+
+def _manifest(path: str, folder: int, store_id: str | None) -> tuple[bytes, Manifest]:
+    raw = mirror_disk.read(folder, MANIFEST)
+    if raw is None:
+        raise RefusedError(f"{path} contains files but is not a mirror: it has no {MANIFEST}", hint=_CHOOSE)
+    try:
+        manifest = _decoded(raw)
+    except InvalidInputError as error:
+        raise RefusedError(
+            f"{path}/{MANIFEST} is not the manifest of a mirror: {error}",
+            hint=f"{_CHOOSE}, or move this folder away",
+        ) from None
+    if store_id is not None and manifest.store_id != store_id:
+        raise RefusedError(f"{path} is the mirror of a different store, {manifest.store_id}", hint=_CHOOSE)
+    return raw, manifest
+
+
+def _absolute(folder: str | os.PathLike[str]) -> str:
+    if not isinstance(folder, (str, os.PathLike)):
+        raise InvalidInputError(f"folder must be a path, not {type(folder).__name__}")
+    raw = os.fspath(folder)
+    if not isinstance(raw, str) or not raw or "\0" in raw:
+        raise InvalidInputError(f"{quoted(raw)} is not a valid path of a folder")
+    try:
+        path = os.path.abspath(raw)  # noqa: PTH100  resolve would follow a link, which must be refused
+        size = len(os.fsencode(os.path.basename(path)))  # noqa: PTH119
+    except (OSError, UnicodeError) as error:
+        raise InvalidInputError(f"{quoted(raw)} is not a valid path of a folder: {error}") from None
+    if size > NAME_BYTES_MAX:
+        raise InvalidInputError(f"the folder's name has {size} bytes; at most {NAME_BYTES_MAX} are allowed")
+    if not size:
+        raise RefusedError("the root of the file system cannot be a mirror", hint=_CHOOSE)
+    return "/" + path.lstrip("/")
+
+
+def _walk(path: str) -> int:
+    """Return a descriptor of the folder at `path`; raise OSError if a part of the path is a link."""
+    here = os.open("/", _TRAVERSE)
+    for name in filter(None, path.split("/")):
+        try:
+            following = os.open(name, _TRAVERSE, dir_fd=here)
+        finally:
+            os.close(here)
+        here = following
+    try:
+        return os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=here)
+    finally:
+        os.close(here)
+
+
+def _unreachable(parent: str, error: OSError) -> EngineError:
+    if error.errno == errno.ENOENT:
+        return NotFoundError(f"there is no folder {parent} for the mirror", hint="create it first")
+    if error.errno in {errno.ELOOP, errno.ENOTDIR}:
+        real = os.path.realpath(parent)
+        return RefusedError(
+            f"{parent} is reached through a symbolic link, or is not a folder",
+            hint=f"name the real path: {real}" if os.path.isdir(real) else _CHOOSE,  # noqa: PTH112
+        )
+    return EngineError(f"{parent} cannot be opened: {error.strerror}")
+
+
+def _check(path: str, parent: int, name: str) -> None:
+    """Raise RefusedError if a mirror must not be created at `path`."""
+    refuse_inside(Path(path), None, _CHOOSE)
+    status = mirror_disk.lstat(parent, name)
+    if status is None:
+        return
+    if not mirror_disk.is_folder(status):
+        raise RefusedError(f"{path} is not a folder, or is a symbolic link", hint=_CHOOSE)
+    mounted = [place for place in _mounts() if f"{place}/".startswith(f"{path}/")]
+    if mounted or status.st_dev != os.fstat(parent).st_dev:
+        raise RefusedError(f"a file system is mounted at {min(mounted, default=path)}", hint=_CHOOSE)
+    for what, start in (("current", os.getcwd), ("home", lambda: os.path.expanduser("~"))):  # noqa: PTH111
+        if any(os.path.samestat(status, one) for one in _with_parents(start())):
+            raise RefusedError(f"{path} is the {what} folder or a parent of it", hint=_CHOOSE)
+
+
+def _with_parents(path: str) -> Iterator[os.stat_result]:
+    here = Path(os.path.realpath(path))
+    for folder in (here, *here.parents):
+        try:
+            yield folder.stat()
+        except OSError:
+            continue
+
+
+def _mounts() -> set[str]:
+    """Return all mount points, including bind mounts, or an empty set if the system does not list them."""
+    try:
+        lines = Path("/proc/self/mountinfo").read_bytes().decode(errors="surrogateescape").splitlines()
+    except OSError:
+        return set()
+    return {_OCTAL.sub(lambda found: chr(int(found[1], 8)), line.split(" ")[4]) for line in lines}
+
+
+def _lock(descriptor: int, path: str) -> None:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise BusyError(
+            f"another mirror is being written in the folder of {path}",
+            hint="wait until it has finished",
+        ) from None

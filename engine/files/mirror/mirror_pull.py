@@ -1,0 +1,386 @@
+"""Record in the store what people edited in the pages of a mirror, then bring the mirror up to date.
+
+    edited pages ── compare with the pages as they were written ──▶ edits ── commit, one by one ──▶ store
+                                                                                       then the mirror
+
+The edited pages are in the mirror, or were set aside by earlier runs (`old_mirror`). An
+edited page is deleted or replaced only after all of its edits are durable. If a run is killed, the next run
+applies the same edits again; edits that are already in the store change nothing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from backends.base import Reader
+from engine.base.errors import (
+    BusyError,
+    ConflictError,
+    EngineError,
+    InvalidInputError,
+    NotFoundError,
+    RefusedError,
+    translated,
+)
+from engine.base.validation import show_id
+from engine.commands.edits import TakeEdit
+from engine.files.mirror import mirror_disk
+from engine.files.mirror.mirror_pages import Page, Pages, erased_since, store_at
+from engine.files.mirror.mirror_place import MANIFEST, Manifest, MirrorPlace, existing, place_at
+from engine.files.mirror.mirror_report import Outcome, PulledEdit, PullReport, RefusedEdit
+from engine.files.mirror.mirror_sync import sync
+from engine.files.mirror.old_mirror import EditedFolder, edited_folders, recover, remove_applied, remove_empty
+from engine.files.mirror.page_edits import Change, Edit, PageEdits, read_edits
+from engine.files.mirror.page_style import StyleName
+from engine.ledger.journal import read_log
+from engine.store.dry_run import dry_run_store
+from engine.store.replay import Progress, no_progress
+from engine.store.store import Store
+
+ORIGIN: Final = "mirror"
+"""The origin that the events of a pull record."""
+
+PAGE_BYTES_MAX: Final = 64 << 20
+"""The maximum size of an edited page. The pages that the engine writes are smaller."""
+
+PERSON: Final = "user"
+"""The actor of edits from the pages, because a person made them, whichever actor wrote to the memory last."""
+
+PAUSE: Final = 4.0
+"""The pause after a sync, as a multiple of the sync's duration: syncs take at most a fifth of the time."""
+
+BUSY_SECONDS: Final = 10.0
+"""The seconds for which a sync waits until another process has written a mirror in the same folder."""
+
+_POLL_SECONDS: Final = 0.05
+
+
+@dataclass(slots=True)
+class _Copy:
+    """A folder with edited pages: the mirror, or a folder of pages that were set aside."""
+
+    path: str
+    folder: int
+    manifest: Manifest
+    kept: EditedFolder | None = None
+    """None for the mirror."""
+    pages: dict[str, _Edited] = field(default_factory=dict)
+    """The edited pages by their paths."""
+
+
+@dataclass(slots=True)
+class _Edited:
+    """An edited page, and the changes that were found on it."""
+
+    sha256: str = ""
+    """The hash of the bytes that were compared."""
+    found: PageEdits | None = None
+
+
+def pull(
+    store: Store,
+    folder: str | os.PathLike[str],
+    *,
+    actor: str,
+    dry_run: bool = False,
+    progress: Progress = no_progress,
+) -> PullReport:
+    """Apply the edits from the mirror in `folder` (see `engine.Engine.mirror_pull`)."""
+    with place_at(folder, lock=True) as place:
+        store_id = show_id(store.identity.store_id)
+        with existing(place, store_id):
+            if not dry_run:
+                recover(place, store_id)
+        if not _is_mirror(place, store_id):
+            raise NotFoundError(f"{place.path} is not a mirror: it has no {MANIFEST}")
+        return _pull(store, place, actor, progress, dry_run=dry_run)
+
+
+def follow(
+    store: Store, folder: str | os.PathLike[str], *, actor: str, progress: Progress = no_progress
+) -> PullReport:
+    """Apply the edits, then bring the mirror in `folder` up to date. If there is no mirror, write a new one.
+
+    Raises:
+        RefusedError: The folder is not empty and not a mirror of this store.
+        BusyError: Another run is writing in the parent folder.
+    """
+    with place_at(folder, lock=True) as place:
+        store_id = show_id(store.identity.store_id)
+        with existing(place, store_id):
+            recover(place, store_id)
+        if _is_mirror(place, store_id):
+            return _pull(store, place, actor, progress, dry_run=False)
+        return PullReport(place.path, (), (), sync(store, place, progress=progress))
+
+
+def is_edited(folder: str | os.PathLike[str]) -> bool:
+    """Return True if a page of the mirror in `folder` was edited or removed. The store is not needed.
+
+    The result is False if there is no mirror.
+
+    Raises:
+        RefusedError: The folder contains files but is not a mirror.
+    """
+    with place_at(folder, lock=False) as place, existing(place, None) as found:
+        if found is None or found.manifest is None:
+            return False
+        files = found.manifest.files
+        return any(mirror_disk.digest(found.folder, path) != listed.sha256 for path, listed in files.items())
+
+
+def _is_mirror(place: MirrorPlace, store_id: str) -> bool:
+    with existing(place, store_id) as found:
+        return found is not None and found.manifest is not None
+
+
+def _pull(store: Store, place: MirrorPlace, actor: str, progress: Progress, *, dry_run: bool) -> PullReport:
+    store_id = show_id(store.identity.store_id)
+    with existing(place, store_id) as old, edited_folders(place, store_id) as kept:
+        if old is None or old.manifest is None:
+            raise NotFoundError(f"{place.path} was removed while it was read")
+        copies = [_Copy(one.path, one.folder, one.manifest, one) for one in kept]
+        copies.append(_Copy(place.path, old.folder, old.manifest))
+        for copy in copies:
+            _find_edited(copy)
+        _compare_all(store, copies)
+        with dry_run_store(store, when=dry_run) as target:
+            edits = tuple(edit for copy in copies for edit in _commit(target, copy, actor))
+        if dry_run:
+            return PullReport(place.path, edits, tuple(_refused_edits(copies, {})), None)
+    applied = {copy.path: _applied(copy) for copy in copies}
+    report = sync(store, place, applied=applied[place.path], progress=progress)
+    with edited_folders(place, store_id) as present:
+        for one in present:
+            remove_applied(one, applied.get(one.path, {}))
+    remove_empty(place)
+    return PullReport(place.path, edits, tuple(_refused_edits(copies, dict(report.set_aside))), report)
+
+
+def _find_edited(copy: _Copy) -> None:
+    for path, listed in sorted(copy.manifest.files.items()):
+        if mirror_disk.digest(copy.folder, path) == listed.sha256:
+            continue
+        status = mirror_disk.lstat_at(copy.folder, path)
+        if status is None and copy.kept is not None:
+            continue
+        page = copy.pages[path] = _Edited()
+        if status is None:
+            page.found = _refused("the page was removed or renamed; it is written again")
+        elif not mirror_disk.is_file(status):
+            page.found = _refused("the page was replaced by something that is not a file")
+        elif status.st_size > PAGE_BYTES_MAX:
+            page.found = _refused(f"the page has more than {PAGE_BYTES_MAX:,} bytes")
+
+
+def _refused(reason: str) -> PageEdits:
+    return PageEdits(refused=[Change("", reason)])
+
+
+def _compare_all(store: Store, copies: Sequence[_Copy]) -> None:
+    """Compare the edited pages with the pages as they were written.
+
+    Most pages are still the same in the present state of the store. The earlier state, which takes longer to
+    compute, is needed only for the other pages.
+    """
+    with store.view(*store.followers) as rows:
+        for style in StyleName:
+            _compare(rows, style, [copy for copy in copies if copy.manifest.style is style])
+        for copy in copies:
+            if not _open(copy):
+                continue
+            size, head = copy.manifest.size, store.roots(rows).size
+            reason = "the manifest does not agree with the store"
+            erased = erased_since(rows, size, head)
+            if size > head:
+                reason = f"the page shows {size:,} events, but the store has only {head:,}"
+            elif erased is not None:
+                reason = f"the page was written before event {erased}, which erased content"
+            else:
+                with store_at(store, rows, size) as (_, then):
+                    _compare(then, copy.manifest.style, [copy])
+            for path in _open(copy):
+                copy.pages[path].found = _refused(reason)
+
+
+def _open(copy: _Copy) -> list[str]:
+    """Return the paths of the pages that were not compared yet."""
+    return [path for path, page in copy.pages.items() if page.found is None]
+
+
+def _compare(rows: Reader, style: StyleName, copies: Sequence[_Copy]) -> None:
+    """Compare the edited pages whose original versions are the same in this state of the store."""
+    wanted = {path for copy in copies for path in _open(copy)}
+    if not wanted:
+        return
+    for page in Pages(rows, style).only(wanted):
+        digest = hashlib.sha256(page.data).hexdigest()
+        for copy in copies:
+            edited = copy.pages.get(page.path)
+            if edited and edited.found is None and copy.manifest.files[page.path].sha256 == digest:
+                _read(copy, page, edited)
+
+
+def _read(copy: _Copy, page: Page, edited: _Edited) -> None:
+    data = mirror_disk.read(copy.folder, page.path)
+    if data is None:
+        edited.found = _refused("the page was removed while it was compared")
+        return
+    edited.sha256 = hashlib.sha256(data).hexdigest()
+    edited.found = read_edits(page, data)
+
+
+def _commit(store: Store, copy: _Copy, actor: str) -> Iterator[PulledEdit]:
+    """Apply the edits one by one, so that a refused edit does not prevent other edits."""
+    for path, page in copy.pages.items():
+        for edit in page.found.edits if page.found else ():
+            try:
+                yield _take(store, path, edit, copy.manifest.size, actor)
+            except (InvalidInputError, NotFoundError, ConflictError, RefusedError) as error:
+                if page.found:
+                    page.found.refused.append(Change(edit.atom, str(error)))
+
+
+def _take(store: Store, path: str, edit: Edit, size: int, actor: str) -> PulledEdit:
+    command = TakeEdit(edit.atom, edit.before, edit.after, size)
+    (receipt,) = store.commit([command], actor, origin=ORIGIN)
+    is_conflict = receipt.id != edit.atom
+    done = Outcome.REVISED if receipt.changed else Outcome.SAME
+    outcome, other = (Outcome.CONFLICT, receipt.id) if is_conflict else (done, None)
+    return PulledEdit(path, edit.atom, outcome, other, edit.before, edit.after)
+
+
+def _applied(copy: _Copy) -> dict[str, str]:
+    """Return the pages whose changes are all in the store: path → SHA-256."""
+    return {path: page.sha256 for path, page in copy.pages.items() if page.found and not page.found.refused}
+
+
+def _refused_edits(copies: Sequence[_Copy], set_aside: dict[str, str]) -> Iterator[RefusedEdit]:
+    for copy in copies:
+        for path, page in copy.pages.items():
+            kept = f"{copy.path}/{path}" if copy.kept else set_aside.get(path, "")
+            for change in page.found.refused if page.found else ():
+                yield RefusedEdit(path, change.atom, change.reason, kept)
+
+
+class FollowingMirror:
+    """The mirror of one open memory, brought up to date after each write. Several threads may use it.
+
+    A sync reads the whole store, which takes seconds if the store is large. Between two syncs there is
+    therefore a pause, which depends on the duration of the last sync. The next sync shows all writes that
+    were made during the pause. When the memory is closed, the mirror is up to date.
+    """
+
+    def __init__(self, store: Store, folder: str | os.PathLike[str]) -> None:
+        """Remember the store and the folder; nothing is written before the first write of the memory."""
+        self._store = store
+        self._folder = Path(os.path.abspath(folder))  # noqa: PTH100  a link must be refused, not followed
+        self._lock = threading.Lock()
+        self._size = read_log(store.backend).size
+        self._resume = 0.0
+        self._timer: threading.Timer | None = None
+        self._closed = False
+        self._told: frozenset[RefusedEdit] = frozenset()
+        self.problem: str | None = None
+        """The reason why the mirror could not be brought up to date, or None."""
+        self.report: PullReport | None = None
+        """What the last sync did, or None."""
+
+    def after_write(self, *, now: bool) -> None:
+        """Bring the mirror up to date: after the pause or, with `now`, at once. Raise no EngineError."""
+        # If the lock is taken, the thread that has it looks for later writes after it has released the lock.
+        while self._lock.acquire(blocking=now):
+            try:
+                if self._closed:
+                    return
+                if now or time.monotonic() >= self._resume:
+                    self._sync()
+                self._sync_later()
+            finally:
+                self._lock.release()
+            if not self._is_waiting():
+                return
+
+    def close(self) -> None:
+        """Bring the mirror up to date for the last time."""
+        with self._lock:
+            self._closed = True
+            if self._timer is not None:
+                self._timer.cancel()
+            self._sync()
+
+    @contextmanager
+    def at_rest(self) -> Iterator[None]:
+        """Wait for the end of a running sync, then prevent syncs until the block ends."""
+        with self._lock:
+            yield
+
+    def _is_waiting(self) -> bool:
+        """Return True if the mirror does not show the latest events and no timer is set for the next sync."""
+        return self._timer is None and self.problem is None and not self._closed and self._is_behind()
+
+    def _sync_later(self) -> None:
+        """Begin a sync after the pause if there are events that the last sync did not show."""
+        if self._is_waiting():
+            self._timer = threading.Timer(max(self._resume - time.monotonic(), 0), self._after_pause)
+            self._timer.daemon = True
+            self._timer.start()
+
+    def _after_pause(self) -> None:
+        with self._lock:
+            self._timer = None
+            if not self._closed:
+                self._sync()
+                self._sync_later()
+        if self._is_waiting():
+            self.after_write(now=False)
+
+    def _is_behind(self) -> bool:
+        try:
+            with translated():
+                return read_log(self._store.backend).size != self._size
+        except EngineError:
+            return False  # the store is closed or damaged, which the next call on it reports
+
+    def _sync(self) -> None:
+        """Bring the mirror up to date if there are new events."""
+        started = time.monotonic()
+        try:
+            with translated():
+                if read_log(self._store.backend).size == self._size:
+                    return
+                self.report = self._follow(started + BUSY_SECONDS)
+                if self.report.mirror is not None:
+                    self._size = self.report.mirror.size
+            self.problem = None
+        except EngineError as error:
+            self.problem = str(error)
+            self._warn(f"the mirror {self._folder} could not be brought up to date: {error}")
+        else:
+            for change in self.report.refused:
+                if change not in self._told:
+                    self._warn(f"an edit in {change.page} cannot be applied: {change.reason} {change.kept}")
+            self._told = frozenset(self.report.refused)
+        self._resume = time.monotonic() + PAUSE * (time.monotonic() - started)
+
+    def _follow(self, deadline: float) -> PullReport:
+        while True:
+            try:
+                return follow(self._store, self._folder, actor=PERSON)
+            except BusyError:
+                if time.monotonic() >= deadline:
+                    raise
+                time.sleep(_POLL_SECONDS)
+
+    def _warn(self, message: str) -> None:
+        import logging  # takes 3 ms to load
+
+        logging.getLogger(__name__).warning("%s", message)
