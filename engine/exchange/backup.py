@@ -18,8 +18,6 @@ from typing import BinaryIO
 from backends import locate, open_backend, store_exists
 from backends.base import Backend
 from engine.base import limits
-from engine.base.checkpoint import Checkpoint
-from engine.base.error_translation import system_failure, translated
 from engine.base.errors import (
     ConflictError,
     CorruptionError,
@@ -27,7 +25,10 @@ from engine.base.errors import (
     NotFoundError,
     RefusedError,
     VerificationError,
+    system_failure,
+    translated,
 )
+from engine.base.model import Checkpoint
 from engine.exchange.journal_import import LINE_BYTES_MAX, EventCheck, JournalReader, accept_all, read_into
 from engine.exchange.journal_lines import Head, LineError, event_line, head_line, read_head, tail_line
 from engine.files.atomic_output import new_file, new_store
@@ -36,7 +37,7 @@ from engine.ledger.layout import ERASURE
 from engine.store import maintenance
 from engine.store.replay import Progress, no_progress, scratch_backend
 from engine.store.store import Store
-from engine.trust.notes.history import read_history
+from engine.trust.notes.known_checkpoints import read_history
 from proofs.log import Frontier
 from proofs.note import Checkpoint as NotedCheckpoint
 from proofs.note import Note, origin_of

@@ -28,7 +28,7 @@ from engine.ledger.roots import Roots
 from engine.store.replay import Progress, append, no_progress
 from engine.store.store import Store
 from engine.trust.audit.chain import check_chain
-from engine.trust.audit.compare import DestroyedPayloads
+from engine.trust.audit.comparison import DestroyedPayloads
 from proofs.events import ERASING_KINDS, CheckpointBody, CheckpointDetail, EventKind
 from proofs.hashing import NAMESPACES
 
@@ -38,16 +38,18 @@ NEVER = -1
 EventCheck = Callable[[RawEntry], None]
 """A callback that receives each event before the event is used; raising an exception ends the import."""
 
-
-def accept_all(event: RawEntry) -> None:
-    """Accept every event. This check is used if the caller passes no other check."""
-
-
 FROM_HEADERS = ("atoms", "edges")
 """The first two namespaces. Their roots depend only on headers, so destroyed payloads do not change them."""
 
 LINE_BYTES_MAX = 32 << 20
 """The maximum number of bytes of a line: an event has up to 4 MiB, and JSON may write a byte as six bytes."""
+
+Reject = Callable[[int, str], CorruptionError]
+"""A function that takes an event's seq and the reason for rejecting the event, and returns the error."""
+
+
+def accept_all(event: RawEntry) -> None:
+    """Accept every event. This check is used if the caller passes no other check."""
 
 
 class JournalReader:
@@ -204,10 +206,6 @@ class Erasures:
         """
         claims = self._claimed.items()
         return min((seq for subject, (seq, by) in claims if self._erased.get(subject) != by), default=None)
-
-
-Reject = Callable[[int, str], CorruptionError]
-"""A function that takes an event's seq and the reason for rejecting the event, and returns the error."""
 
 
 class CheckedReplay:

@@ -9,8 +9,7 @@ from contextlib import contextmanager
 import pytest
 
 from backends.memory import MemoryBackend
-from engine.base.error_translation import translated
-from engine.base.errors import CorruptionError
+from engine.base.errors import CorruptionError, translated
 from engine.engine import Engine
 from engine.exchange.backup import export_store
 from engine.exchange.journal_import import JournalReader, read_into

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from engine.base.model import Atom
 from engine.engine import Engine
-from engine.exchange.other_programs.live_atoms import live_atoms
-from engine.exchange.other_programs.run import ImportReport, import_items
+from engine.exchange.other_programs.item_atoms import ImportReport, import_items, live_atoms
 
 
 def written(folder: Path, value: Any, name: str = "file.json") -> Path:

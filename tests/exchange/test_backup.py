@@ -25,7 +25,7 @@ from engine.base.errors import (
 from engine.commands import Add
 from engine.engine import Engine
 from engine.exchange.backup import backup, export_to, import_journal, verify_backup
-from engine.trust.notes.trust import read_note
+from engine.trust.notes.trusted_keys import read_note
 from tests.support import children, workloads
 from tests.support.engines import after, ticking
 from tests.support.leveldb import needs_leveldb

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.exchange.other_programs.test_talks import BRANCHED
+from tests.exchange.other_programs.test_chat_exports import BRANCHED
 from tests.support.command_line import Cli
 
 

@@ -3,26 +3,31 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Final
 
-from engine.base.error_translation import translated
-from engine.base.errors import InvalidInputError
-from engine.exchange.other_programs.base import ItemsExported, ReadItems, WriteFile, WriteFolder
+from engine.base.errors import InvalidInputError, translated
+from engine.exchange.other_programs.program_items import ItemsExported, ReadItems, WriteFile, WriteFolder
 from engine.files.atomic_output import new_file, new_folder
 from engine.store.store import Store
 
 STDOUT: Final = "-"
 
-READERS: Final = ("basic-memory", "chatgpt", "claude", "mem0")
-"""The formats that can be imported. The module with the name of the format has a function `read`."""
+READERS: Final = {
+    "basic-memory": "basic_memory.read",
+    "chatgpt": "chat_exports.read_chatgpt",
+    "claude": "chat_exports.read_claude",
+    "mem0": "mem0.read",
+}
+"""The formats that can be imported, each with its module here and the function that reads it."""
 
-WRITERS: Final = ("mcp-memory", "mem0")
-"""The formats that can be exported as one file. The module of each format has a function `write`."""
+WRITERS: Final = {"mcp-memory": "mcp_memory.write", "mem0": "mem0.write"}
+"""The formats that can be exported as one file, each with the function that writes it."""
 
-FOLDER_WRITERS: Final = ("basic-memory",)
-"""The formats that can be exported as a folder. The module of each format has a function `write`."""
+FOLDER_WRITERS: Final = {"basic-memory": "basic_memory.write"}
+"""The formats that can be exported as a folder, each with the function that writes it."""
 
 
 def reader(form: str) -> ReadItems:
@@ -31,7 +36,7 @@ def reader(form: str) -> ReadItems:
     Raises:
         InvalidInputError: there is no such format.
     """
-    found: ReadItems = _module(READERS, form).read
+    found: ReadItems = _function(READERS, form)
     return found
 
 
@@ -64,19 +69,20 @@ def export_items(store: Store, form: str, path: str | Path) -> ItemsExported:
                     f"the format {form} is a folder, which cannot be written to stdout",
                     hint="name a new folder",
                 )
-            to_folder: WriteFolder = _module(FOLDER_WRITERS, form).write
+            to_folder: WriteFolder = _function(FOLDER_WRITERS, form)
             with new_folder(Path(path)) as folder:
                 return to_folder(store, folder)
-        to_file: WriteFile = _module(WRITERS, form).write
+        to_file: WriteFile = _function(WRITERS, form)
         if str(path) == STDOUT:
             return to_file(store, sys.stdout.buffer.write)
         with new_file(Path(path)) as file:
             return to_file(store, file.write)
 
 
-def _module(formats: tuple[str, ...], form: str) -> Any:
+def _function(formats: Mapping[str, str], form: str) -> Any:
     if form not in formats:
         raise InvalidInputError(
             f"there is no format {form!a:.80}", hint=f"the formats are: {', '.join(formats)}"
         )
-    return import_module(f"{__name__}.{form.replace('-', '_')}")
+    module, function = formats[form].split(".")
+    return getattr(import_module(f"{__name__}.{module}"), function)

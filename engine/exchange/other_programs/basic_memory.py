@@ -21,7 +21,7 @@ from blake3 import blake3
 from engine.base.errors import InvalidInputError
 from engine.base.limits import CONTENT_BYTES_MAX, EDGE_DATA_BYTES_MAX, TAGS_PER_ATOM_MAX
 from engine.commands.sequence import STEP
-from engine.exchange.other_programs.live_atoms import LiveAtoms, live_atoms
+from engine.exchange.other_programs.item_atoms import LiveAtoms, live_atoms
 from engine.exchange.other_programs.program_items import (
     ACTOR,
     Item,

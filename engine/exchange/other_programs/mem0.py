@@ -12,16 +12,16 @@ from typing import Any, Final
 from engine.base.errors import InvalidInputError
 from engine.base.limits import BUCKETS_PER_ATOM_MAX, EDGE_DATA_BYTES_MAX, TRUST_MAX
 from engine.base.validation import label, labels, optional_integer
-from engine.exchange.other_programs.base import (
+from engine.exchange.other_programs.item_atoms import LiveAtoms, live_atoms, name_of
+from engine.exchange.other_programs.program_items import (
     Item,
     ItemsExported,
     Omitted,
     Put,
     checked_key,
+    read_items,
     valid_tags,
 )
-from engine.exchange.other_programs.live_atoms import LiveAtoms, live_atoms, name_of
-from engine.exchange.other_programs.strict_json import read_items
 from engine.files.ingest.documents import BadItemError, Skipped
 from engine.files.ingest.field_values import (
     EPOCH,

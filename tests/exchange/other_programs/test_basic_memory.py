@@ -14,7 +14,7 @@ from engine.commands import Add
 from engine.engine import Engine
 from engine.exchange.other_programs import export_items
 from engine.exchange.other_programs.basic_memory import is_item
-from engine.exchange.other_programs.run import import_items
+from engine.exchange.other_programs.item_atoms import import_items
 from tests.exchange.support import LINE, TEXT, atoms_of, told, twice
 from tests.support import workloads
 from tests.support.engines import after, engine_on, refuses

@@ -14,11 +14,10 @@ from hypothesis import strategies as st
 
 from engine import Engine
 from engine.base.errors import EngineError, InvalidInputError, NotFoundError
-from engine.exchange.other_programs import graph_import as importing
+from engine.exchange.other_programs import mcp_memory as importing
 from engine.exchange.other_programs.mcp_memory import import_file, read_file
 from engine.files.ingest.documents import Skipped
-from engine.knowledge import Entity, Knowledge, KnowledgeGraph, Observed, Relation
-from engine.knowledge import graph_values
+from engine.knowledge import Entity, Knowledge, KnowledgeGraph, Observed, Relation, graph_values
 from tests.knowledge.strategies import graphs
 from tests.support.command_line import Cli
 from tests.support.engines import engine_on, refuses

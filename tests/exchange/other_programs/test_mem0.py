@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from engine.engine import Engine
 from engine.exchange.other_programs import export_items
-from engine.exchange.other_programs.run import import_items
+from engine.exchange.other_programs.item_atoms import import_items
 from tests.exchange.support import JSON, TEXT, atoms_of, mangled, reasons, told, twice, written
 from tests.support import workloads
 from tests.support.engines import after, engine_on

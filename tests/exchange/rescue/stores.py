@@ -10,7 +10,7 @@ from pathlib import Path
 from backends import open_backend
 from engine.commands import Add
 from engine.engine import Engine
-from engine.exchange.rescue.run import Rescued, rescue
+from engine.exchange.rescue.rescue_run import Rescued, rescue
 from engine.trust.audit.verify import verify
 from tests.exchange.support import atoms_of
 from tests.support.engines import put_rows, salt_of, ticking

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.exchange.other_programs.conversations import order_messages, speaker
+from engine.exchange.other_programs.chat_exports import order_messages, speaker
 
 NAMES = st.sampled_from("abcdefgh")
 

@@ -1,28 +1,29 @@
 """Choosing the headers of a rescued journal among the rows that were found.
 
 The rows also contain states of the log: rows `meta/log`, possibly several, and roots of subtrees. A header is
-right if a state of the log commits to it. If a state shows that one bit of a header flipped, the header is
+right if a state of the log proves it. If a state shows that one bit of a header flipped, the header is
 corrected. Headers after the last usable state are kept if they decode, and the report says that no hash of
 the log covers them.
+
+A flipped bit is found by trying: a hash shows which bytes are right.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from operator import ne
 
-from backends.found_rows import FoundRows
+from backends.salvaged_rows import FoundRows
 from engine.base.errors import CorruptionError
-from engine.exchange.rescue.bits import header_with_one_bit_back
 from engine.followers.base import decode_cursor
 from engine.followers.log import WIDTH, complete_root
 from engine.ledger.codec import decode_header
 from engine.ledger.journal import decode_log
 from engine.ledger.layout import CURSOR, JOURNAL, LOG, journal_key, payload_key, subtree_key
 from proofs.hashing import SALT_BYTES, commitment
-from proofs.log import Frontier, leaf_hash
+from proofs.log import Frontier, leaf_hash, node_hash
 
 _LOG_DAMAGE_BYTES_MAX = 8
 """If a state of the log differs in at most this many bytes, the state itself is damaged: a changed header
@@ -30,6 +31,10 @@ would change all bytes of a hash. Verification uses the same limit."""
 
 _SUBTREE_MAX = 16 * WIDTH
 """The maximum number of headers that are searched for a flipped bit."""
+
+PAYLOAD_BYTES_MAX = 16_384
+"""The maximum size, in bytes, of a payload whose bits are tried. Trying all bits takes at most about a
+second."""
 
 
 @dataclass
@@ -39,7 +44,7 @@ class Headers:
     size: int
     """The number of consecutive headers, starting with event 0, that may form the journal."""
     proved: int
-    """The number of headers, counted from event 0, to which a state of the log commits."""
+    """The number of headers, counted from event 0, that a state of the log proves."""
     boundaries: tuple[int, ...]
     """The sizes of the journal after commits, ascending, as far as rows that were found show them."""
     recorded: int
@@ -265,3 +270,52 @@ def _decodes(raw: bytes, seq: int) -> bool:
 def _belongs(raw: bytes, seq: int, payload: bytes) -> bool:
     salt, body = payload[:SALT_BYTES], payload[SALT_BYTES:]
     return len(salt) == SALT_BYTES and commitment(salt, body) == decode_header(raw, seq).commitment
+
+
+def _flipped(raw: bytes) -> Iterator[bytes]:
+    """Yield `raw` with each of its bits flipped in turn."""
+    changed = bytearray(raw)
+    for at in range(len(raw)):
+        for bit in range(8):
+            changed[at] ^= 1 << bit
+            yield bytes(changed)
+            changed[at] ^= 1 << bit
+
+
+def payload_with_one_bit_back(raw: bytes, expected: bytes) -> bytes | None:
+    """Flip each bit of `raw` in turn; return the payload with the commitment `expected`, or None."""
+    if not SALT_BYTES < len(raw) <= PAYLOAD_BYTES_MAX:
+        return None
+    return next(
+        (one for one in _flipped(raw) if commitment(one[:SALT_BYTES], one[SALT_BYTES:]) == expected), None
+    )
+
+
+def header_with_one_bit_back(
+    headers: Sequence[bytes], suspects: Iterable[int], expected: bytes
+) -> tuple[int, bytes] | None:
+    """Find the header in which one bit flipped.
+
+    The headers are the leaves of a subtree of the log. The root of this subtree is known.
+
+    Args:
+        headers: All headers of the subtree. Their number is a power of two.
+        suspects: The positions of the headers that may be damaged.
+        expected: The root of the subtree.
+
+    Returns:
+        The position of the damaged header and the right header, or None if no single bit explains the root.
+    """
+    levels = [[leaf_hash(raw) for raw in headers]]
+    while len(levels[-1]) > 1:
+        row = levels[-1]
+        levels.append([node_hash(row[at], row[at + 1]) for at in range(0, len(row), 2)])
+    for suspect in suspects:
+        siblings = [row[suspect >> level ^ 1] for level, row in enumerate(levels[:-1])]
+        for raw in _flipped(headers[suspect]):
+            root = leaf_hash(raw)
+            for level, sibling in enumerate(siblings):
+                root = node_hash(sibling, root) if suspect >> level & 1 else node_hash(root, sibling)
+            if root == expected:
+                return suspect, raw
+    return None

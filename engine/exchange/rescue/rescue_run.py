@@ -10,12 +10,10 @@ from backends import Batch, locate, open_backend, store_exists
 from backends.base import Backend
 from backends.salvage import Salvage, salvaged
 from engine.base import limits
-from engine.base.error_translation import translated
-from engine.base.errors import CorruptionError, InvalidInputError, VerificationError
+from engine.base.errors import CorruptionError, InvalidInputError, VerificationError, translated
 from engine.exchange.journal_import import CheckedReplay, batches
-from engine.exchange.rescue.contents import Contents, choose_contents
-from engine.exchange.rescue.headers import Headers, choose_headers
-from engine.exchange.rescue.journal import Written, write_journal
+from engine.exchange.rescue.rescue_headers import Headers, choose_headers
+from engine.exchange.rescue.rescued_journal import Contents, Written, choose_contents, write_journal
 from engine.files.atomic_output import new_store
 from engine.ledger.codec import decode_header
 from engine.ledger.journal import RawEntry, read_raw
@@ -58,8 +56,8 @@ class Rescued:
     last_event: int
     """The time of the last event in the new store, in µs since 1970, UTC."""
     proved: int
-    """The number of events, counted from the first, to which a state of the log in the damaged store
-    commits."""
+    """The number of events, counted from the first, that a hash proves: a state of the log that was found in
+    the damaged store covers them."""
     lost: int
     """The number of known events of the damaged store that the new store does not have."""
     reason: str
@@ -146,7 +144,7 @@ class _Choice:
 
     @property
     def whole(self) -> bool:
-        """True if a state of the log commits to all headers that were found, and no content is lost."""
+        """True if a state of the log proves all headers that were found, and no content is lost."""
         headers = self.headers
         sizes = {headers.size, headers.proved, headers.recorded, headers.last + 1}
         return len(sizes) == 1 and self.contents.end(headers.size, erase_lost=False) == headers.size
@@ -240,7 +238,7 @@ def _check_target(url: str) -> None:
         )
     place = location.file
     if store_exists(url) or not (location.shared or place is None or not place.exists()):
-        raise InvalidInputError(f"there is something at {place or url} already", hint="name a new store")
+        raise InvalidInputError(f"{place or url} already exists", hint="name a new store")
 
 
 @contextmanager

@@ -1,35 +1,63 @@
-"""Import items of another program as atoms and edges.
+"""Import items of another program as atoms and edges, and read the atoms back for an export.
 
 If nothing changed, nothing is written. If the process is killed, the next run continues the import.
+
+The origin is an atom that represents the other program. If an atom cannot represent some fields of an item,
+these fields are stored on the edge from the atom to its origin, so that an export in the same format can
+write them again.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import chain, islice
 from pathlib import Path
+from typing import Any, Final
 
+from backends.base import Reader
 from engine.base import limits, validation
-from engine.base.error_translation import translated
-from engine.base.errors import RefusedError
-from engine.commands import Command
+from engine.base.errors import CorruptionError, RefusedError, translated
+from engine.base.json_text import JsonError, parse
+from engine.base.model import Atom, Direction, Edge
+from engine.base.validation import show_id
+from engine.commands import Add, Command
 from engine.commands.atoms import ERASED
-from engine.commands.reconcile import UpsertEdge, is_refused
+from engine.commands.reconcile import RetireAtom, RetireEdge, UpsertAtom, UpsertEdge, is_refused
 from engine.commands.secrets.filter import Screen
 from engine.commands.sources import retire_others
 from engine.exchange.other_programs import reader
-from engine.exchange.other_programs.base import ACTOR, Item, Omitted, split_text
-from engine.exchange.other_programs.item_commands import ItemCommands
+from engine.exchange.other_programs.program_items import ACTOR, Item, Omitted, split_text
 from engine.files.ingest.documents import Skipped
 from engine.files.ingest.import_run import ImportRun
-from engine.files.ingest.links import caseless
-from engine.ledger.records import read_atom
+from engine.files.ingest.ingest_links import caseless
+from engine.followers.tags import LIVE, members
+from engine.ledger.codec import unpack
+from engine.ledger.queries import atom_of, edge_of, edges_at, record_at
+from engine.ledger.records import (
+    AtomRecord,
+    Lookup,
+    default_id,
+    default_id_of,
+    read_atom,
+    read_edge,
+    type_code,
+)
 from engine.store.dry_run import dry_run_store
 from engine.store.replay import Progress, no_progress
 from engine.store.store import Store
+from proofs.codec import pack
 from proofs.events import EventKind
+
+IMPORTED_FROM: Final = "imported_from"
+"""The predicate of the edge from an atom to the origin, which represents the other program."""
+
+ORIGIN: Final = "origin"
+"""The kind of the atom that represents another program."""
+
+FIELDS: Final = "fields"
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,3 +244,121 @@ class _ItemsRun(ImportRun):
             skipped=self.skipped,
             warnings=self.warnings,
         )
+
+
+class ItemCommands:
+    """A factory of the commands for items of one format."""
+
+    def __init__(self, id_key: bytes, form: str, provenance: str, buckets: tuple[str, ...]) -> None:
+        """Set the values that all items share: `form` names the origin, `buckets` are the default buckets."""
+        self._id_key = id_key
+        self._provenance = provenance
+        self._buckets = buckets
+        self._origin = Add(form, kind=ORIGIN, key=_origin_key(form), provenance=provenance)
+
+    def atoms(self, item: Item) -> list[Add]:
+        """Return the atoms for the pieces of an item."""
+        return [self._atom(item, at, content) for at, content in enumerate(item.pieces)]
+
+    def id(self, atom: Add) -> bytes:
+        """Return the id that an atom has or will have."""
+        return default_id_of(self._id_key, atom)
+
+    def commands(self, rows: Lookup, item: Item) -> Iterator[Command]:
+        """Yield the commands for an item; if the item had more pieces before, tombstone the surplus atoms."""
+        atoms = self.atoms(item)
+        yield from map(UpsertAtom, atoms)
+        at = len(atoms)
+        while item.key is not None and read_atom(rows, more := self.id(self._atom(item, at, ""))) is not None:
+            yield RetireAtom(more)
+            at += 1
+        atom, origin = self.id(atoms[0]), self.id(self._origin)
+        if item.fields:
+            yield self._origin
+            yield UpsertEdge(atom, IMPORTED_FROM, origin, pack({FIELDS: item.fields}))
+        else:
+            yield RetireEdge(atom, IMPORTED_FROM, origin)
+
+    def _atom(self, item: Item, at: int, content: str) -> Add:
+        return Add(
+            content=content,
+            title=item.title,
+            kind=item.kind,
+            tags=item.tags,
+            buckets=self._buckets if item.buckets is None else item.buckets,
+            source=item.source,
+            sequence=None if item.sequence is None else item.sequence + at,
+            provenance=self._provenance,
+            trust=item.trust,
+            created=item.created,
+            occurrence=item.occurrence,
+            key=item.key if item.key is None or not at else f"{item.key}#{at + 1}",
+        )
+
+
+def origin_id(id_key: bytes, form: str) -> bytes:
+    """Return the id of the atom that represents the other program."""
+    return default_id(id_key, None, "", 0, _origin_key(form))
+
+
+def _origin_key(form: str) -> str:
+    return f"origin:{form}"
+
+
+class LiveAtoms:
+    """The live atoms of one snapshot."""
+
+    def __init__(self, rows: Reader, id_key: bytes) -> None:
+        self._rows = rows
+        self._id_key = id_key
+        self._code = type_code(rows, IMPORTED_FROM)
+
+    def records(self) -> Iterator[AtomRecord]:
+        """Yield the live atoms in the order of their creation, except atoms that represent other programs.
+
+        The iterator keeps about 100 bytes per atom in memory.
+        """
+        found = []
+        for ordinal in members(self._rows, LIVE):
+            record = record_at(self._rows, ordinal)
+            if record.kind != ORIGIN and record.ordinal == ordinal:
+                found.append((record.created_seq, ordinal))
+        for _, ordinal in sorted(found):
+            yield record_at(self._rows, ordinal)
+
+    def atom(self, record: AtomRecord) -> Atom:
+        """Return the atom of a record, with its content."""
+        return atom_of(self._rows, record)
+
+    def fields(self, record: AtomRecord, form: str) -> dict[str, Any] | None:
+        """Return the fields that an import in the format `form` stored on the edge to the origin.
+
+        Return None if there are no such fields, for example if the atom was not imported in this format.
+        """
+        origin = origin_id(self._id_key, form)
+        edge = None if self._code is None else read_edge(self._rows, record.id, self._code, origin)
+        if edge is None or edge.tombstoned_at is not None or not edge.data:
+            return None
+        try:
+            value = parse(unpack(edge.data, "edge data")[FIELDS])
+        except (KeyError, TypeError, AttributeError, JsonError, CorruptionError):
+            return None  # the edge was not created by an import
+        return value if isinstance(value, dict) else None
+
+    def edges(self, record: AtomRecord) -> Iterator[Edge]:
+        """Yield the live outgoing edges of an atom, except edges to atoms that represent other programs."""
+        for edge in edges_at(self._rows, record.id, Direction.OUT, ()):
+            if edge.type != self._code:
+                yield edge_of(self._rows, edge)
+
+
+@contextmanager
+def live_atoms(store: Store) -> Iterator[LiveAtoms]:
+    """Open a snapshot of the live atoms of a store."""
+    with store.view(store.tags) as rows:
+        yield LiveAtoms(rows, store.identity.id_key)
+
+
+def name_of(record: AtomRecord) -> str:
+    """Return the name of an atom for other programs: the key, or the id if the atom has no key."""
+    return show_id(record.id) if record.key is None else record.key

@@ -12,8 +12,8 @@ from hypothesis import given, settings
 
 from engine.base.errors import InvalidInputError, NotFoundError
 from engine.engine import Engine
-from engine.exchange.other_programs.conversations import OTHER_BRANCH
-from engine.exchange.other_programs.run import import_items
+from engine.exchange.other_programs.chat_exports import OTHER_BRANCH
+from engine.exchange.other_programs.item_atoms import import_items
 from engine.files.ingest.documents import ATOM_TOKENS
 from engine.text.token_estimate import estimate_tokens
 from tests.exchange.support import atoms_of, mangled, reasons, told, twice, written

@@ -7,7 +7,7 @@ import pytest
 from backends import open_backend
 from engine.base.errors import BusyError, CorruptionError, InvalidInputError, NotFoundError, RefusedError
 from engine.engine import Engine
-from engine.exchange.rescue.run import rescue
+from engine.exchange.rescue.rescue_run import rescue
 from engine.ledger.layout import FAMILIES, LOG, journal_key, payload_key
 from tests.exchange.rescue.stores import (
     ATOMS,
