@@ -27,6 +27,10 @@ TEXTS_PER_SOURCE: Final = 20
 
 SHARED: Final = Path(os.environ.get("MEMROOT_SHARED", Path(__file__).resolve().parents[2] / "shared"))
 """The folder of the shared data. The folder may be missing."""
+LOCOMO: Final = SHARED / "data" / "locomo-dev"
+HOTPOTQA: Final = SHARED / "data" / "hotpotqa-sample"
+CACM: Final = SHARED / "data" / "cacm"
+NPL: Final = SHARED / "data" / "npl"
 
 _ONSETS: Final = ("b", "br", "c", "d", "f", "g", "h", "k", "l", "m", "n", "p", "pl", "r", "s", "st", "t", "v")
 _VOWELS: Final = ("a", "e", "i", "o", "u", "ai", "ou")

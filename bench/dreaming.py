@@ -27,13 +27,14 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from bench import machine
+from bench.question_sets import BUILT_IN, sets_of
 from bench.retrieval.measures import mean, recall_at
 from bench.retrieval.ours import open_engine, open_store, recall_with
-from bench.retrieval.sets import BUILT_IN, Question, QuestionSet, sets_of
-from bench.retrieval.table import markdown
+from bench.retrieval.retrieval_table import markdown
+from bench.retrieval.sets import Question, QuestionSet
 from engine import Engine
 from engine.base.model import Atom, Direction
-from engine.knowledge.dreaming.config import DreamConfig
+from engine.knowledge.dreaming.dream_config import DreamConfig
 from engine.knowledge.dreaming.tokenized_text import TokenizedText, Tokens, tokens_of_name
 from engine.ledger.entities import ENTITY
 from engine.query.recall.recall_config import RecallConfig

@@ -11,8 +11,8 @@ from dataclasses import replace
 from importlib.util import find_spec
 from typing import Final
 
+from bench.data import LOCOMO
 from bench.job import Job, Result, in_child
-from bench.retrieval.sets import LOCOMO
 from bench.rivals import FTS, PACKAGED, is_installed
 from bench.table import BYTES, MEGABYTES, RATE, SHARE, TIME, Row, Target, Unit
 from bench.upkeep import TREE_BATCHES

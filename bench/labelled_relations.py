@@ -17,9 +17,9 @@ from typing import NamedTuple
 
 from bench.labelled import MEMORIES, read_memory
 from engine import Engine
-from engine.knowledge.dreaming.config import DreamConfig
-from engine.knowledge.dreaming.relations.pipeline import AUTO, NONE, find_pipeline
-from engine.knowledge.dreaming.relations.predicates import SYMMETRIC
+from engine.knowledge.dreaming.dream_config import DreamConfig
+from engine.knowledge.dreaming.relations.dependency_parse import AUTO, NONE, find_pipeline
+from engine.knowledge.dreaming.relations.relation_words import SYMMETRIC
 
 WRITER = "i"
 

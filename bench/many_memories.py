@@ -23,12 +23,12 @@ from typing import Any, Final, TypeVar
 
 import psycopg
 
-from backends.postgresql_named import delete_memory, memories_in
+from backends.postgresql.postgresql_memories import delete_memory, memories_in
 from bench import data, machine
 from bench.job import percentile
 from bench.writing import as_add
 from engine import Engine
-from engine.memories.named_changing import all_described
+from engine.memories.named_memories import all_described
 from engine.store.named_places import memory_url, root_of
 from tests.support.postgresql import temporary_server
 

@@ -21,11 +21,12 @@ from pathlib import Path
 from tempfile import mkdtemp
 
 from bench import data
+from bench.data import LOCOMO
 from bench.job import Job, Result, disk_bytes, percentile, resident, timed
 from bench.retrieval.judge import WARM_UP, figures, judge
+from bench.retrieval.lexical_rivals import System, fts
 from bench.retrieval.ours import memroot
-from bench.retrieval.rivals import System, fts
-from bench.retrieval.sets import LOCOMO, read_set
+from bench.retrieval.sets import read_set
 from bench.rivals import open_rival
 from bench.writing import warm_up
 from engine import Engine

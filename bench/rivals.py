@@ -62,11 +62,11 @@ def is_installed(name: str) -> bool:
 def open_rival(name: str, path: Path) -> Rival:
     """Open the rival's store at `path`, and create it if it does not exist."""
     if name == "tantivy":
-        from bench.tantivy_rival import Tantivy
+        from bench.packaged_rivals import Tantivy
 
         return Tantivy(path)
     if name == "plugmem":
-        from bench.plugmem_rival import Plugmem
+        from bench.packaged_rivals import Plugmem
 
         return Plugmem(path)
     return Fts(path)

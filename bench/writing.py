@@ -24,8 +24,8 @@ from bench.job import Job, Result, Untimed, percentile, resident, timed
 from bench.rivals import Fts, open_rival
 from engine import Add, Engine
 from engine.files.ingest.documents import Document, Piece, SourceFile
-from engine.files.ingest.read import read_file
-from engine.files.ingest.walk import find_files
+from engine.files.ingest.file_reading import read_file
+from engine.files.ingest.folder_walk import find_files
 
 T = TypeVar("T")
 

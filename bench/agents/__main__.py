@@ -22,11 +22,11 @@ from pathlib import Path
 
 from bench import machine
 from bench.__main__ import heading
+from bench.agents.agents_table import section
 from bench.agents.asking import Results, measure
-from bench.agents.table import section
 from bench.data import SHARED
-from bench.options import parsed, parser_for
-from bench.retrieval.sets import QuestionSet, sets_of
+from bench.question_sets import parsed, parser_for, sets_of
+from bench.retrieval.sets import QuestionSet
 from engine.base.errors import EngineError
 
 SETS = ("locomo", "hotpotqa", str(SHARED / "data" / "cacm"), str(SHARED / "data" / "npl"))

@@ -29,8 +29,8 @@ from engine.base.json_text import dumped
 from engine.engine import Engine
 from engine.mcp.dispatch import Dispatcher
 from engine.mcp.profiles import profile_of
-from engine.memories.lease import Lease
-from engine.query.explore.form import unmarked
+from engine.memories.open_memory import Lease
+from engine.query.explore.explore_answers import unmarked
 from engine.query.prompt_text import hit_text
 
 ROOT: Final = Path(__file__).resolve().parents[2]

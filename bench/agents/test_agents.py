@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from bench.agents.agents_table import curve_of, section
 from bench.agents.asking import CHARS, Asked, Results, measure
-from bench.agents.table import curve_of, section
 from bench.agents.ways import WAYS, Agent, hints_and_texts
 from bench.exploration.curves import Point
 from bench.retrieval.sets import QuestionSet, read_set

@@ -23,10 +23,9 @@ from typing import Any
 
 from bench import machine
 from bench.__main__ import heading
+from bench.exploration.exploration_table import section
 from bench.exploration.explorations import measure
-from bench.exploration.table import section
-from bench.options import parsed, parser_for
-from bench.retrieval.sets import sets_of
+from bench.question_sets import parsed, parser_for, sets_of
 from engine.base.errors import EngineError
 
 

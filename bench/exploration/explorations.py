@@ -19,13 +19,12 @@ from bench.retrieval.judge import load
 from bench.retrieval.sets import QuestionSet
 from engine.base.errors import InvalidInputError
 from engine.engine import Engine
-from engine.query.explore.actions import Action, Verb
-from engine.query.explore.answers import Expanded, Hints, Neighbors, Peek
+from engine.query.explore.explore_actions import Action, Verb
+from engine.query.explore.explore_answers import Expanded, Hints, Neighbors, Peek
+from engine.query.explore.explore_policy import Policy, Walker, WalkerConfig
 from engine.query.explore.gather import Gathering, gather
 from engine.query.explore.loop import STEPS_MAX, explore
-from engine.query.explore.policy import Policy
 from engine.query.explore.state import Exploration, Gathered, State
-from engine.query.explore.walker import Walker, WalkerConfig
 from engine.query.prompt_text import tokens_of
 
 ATOMS = 20

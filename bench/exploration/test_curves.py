@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bench.exploration.curves import Path, Point, gain, means, path_of
+from bench.exploration.exploration_table import section
 from bench.exploration.explorations import measure
-from bench.exploration.table import section
 from bench.retrieval.sets import Document, Memory, Question, QuestionSet
 
 names = st.sampled_from("abcdef")

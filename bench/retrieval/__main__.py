@@ -23,14 +23,14 @@ from typing import Any
 
 from bench import machine
 from bench.__main__ import heading
+from bench.question_sets import BUILT_IN, sets_of
 from bench.retrieval import dense
 from bench.retrieval.ablation import ablate, ablation_section
 from bench.retrieval.judge import Answer, by_category, by_second_judgement, figures, judge
 from bench.retrieval.latency import latency, latency_section
+from bench.retrieval.lexical_rivals import BM25S, FTS, System, lexical
 from bench.retrieval.ours import all_off, config_with, memroot
-from bench.retrieval.rivals import BM25S, FTS, System, lexical
-from bench.retrieval.sets import BUILT_IN, sets_of
-from bench.retrieval.table import section
+from bench.retrieval.retrieval_table import section
 from engine.base.errors import EngineError
 from engine.query.recall.recall_config import RecallConfig
 

@@ -17,11 +17,11 @@ from pathlib import Path
 from statistics import median
 
 from bench.retrieval.judge import Answer, load
+from bench.retrieval.lexical_rivals import Ask
 from bench.retrieval.measures import MEASURES, mean, standard_error
 from bench.retrieval.ours import all_off, recall_with, without
-from bench.retrieval.rivals import Ask
+from bench.retrieval.retrieval_table import markdown
 from bench.retrieval.sets import QuestionSet
-from bench.retrieval.table import markdown
 from engine.query.recall.recall_config import RecallConfig
 
 ALL_ON = "everything on"

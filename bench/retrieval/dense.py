@@ -16,8 +16,8 @@ from contextlib import ExitStack, contextmanager
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Final
 
+from bench.retrieval.lexical_rivals import Ask, LoadedMemory, System
 from bench.retrieval.measures import fused
-from bench.retrieval.rivals import Ask, LoadedMemory, System
 from bench.retrieval.sets import Memory
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ class MiniLm:
 
     @contextmanager
     def load(self, loaded: LoadedMemory) -> Iterator[Ask]:
-        """Index the documents, as described for `bench.retrieval.rivals.System`."""
+        """Index the documents, as described for `bench.retrieval.lexical_rivals.System`."""
         import numpy as np
 
         names = [one.name for one in loaded.memory.documents]

@@ -15,9 +15,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from bench.job import percentile
+from bench.retrieval.lexical_rivals import Ask, LoadedMemory, System
 from bench.retrieval.measures import MEASURES, mean, standard_error
 from bench.retrieval.ours import open_store
-from bench.retrieval.rivals import Ask, LoadedMemory, System
 from bench.retrieval.sets import Memory, Question, QuestionSet
 
 WARM_UP = 20

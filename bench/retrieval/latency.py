@@ -20,7 +20,7 @@ from bench.job import percentile, timed
 from bench.retrieval.ablation import ALL_ON, configurations, in_turn
 from bench.retrieval.judge import WARM_UP
 from bench.retrieval.ours import CLOCK_US, open_engine, recall_with
-from bench.retrieval.table import markdown, milliseconds
+from bench.retrieval.retrieval_table import markdown, milliseconds
 from bench.writing import as_add
 from engine.query.recall.recall_config import RecallConfig
 from engine.text.language.question import analyze_question

@@ -17,7 +17,7 @@ from pathlib import Path
 from random import Random
 from typing import Any, Final
 
-from bench.retrieval.rivals import Ask, LoadedMemory, System
+from bench.retrieval.lexical_rivals import Ask, LoadedMemory, System
 from engine import Engine
 from engine.base.errors import InvalidInputError
 from engine.query.recall.recall_config import RecallConfig

@@ -1,8 +1,9 @@
-"""Read sets of questions from folders, or generate them from the shared data.
+"""Read sets of questions from folders.
 
 Question: none of its own. Data: a folder with `corpus.jsonl` (the format of `engine ingest`: `id`, `text`,
     `title`, `source`, `seq`, `session`, …) and `queries.jsonl` (`query`, `relevant` = ids, `category`), or a
-    folder that contains several of these folders, one for each memory; or a name in BUILT_IN.
+    folder that contains several of these folders, one for each memory; or the name of a
+    built-in set (`bench.question_sets`).
 Seed: the seed of the questions that are generated from the garden (`bench.retrieval.garden`).
 How: questions of the category `adversarial` and questions without relevant ids are left out, because no
     ranking can be right or wrong for them.
@@ -12,22 +13,16 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
-from bench.data import SHARED
 from engine.base.errors import InvalidInputError
 
 CORPUS: Final = "corpus.jsonl"
 QUERIES: Final = "queries.jsonl"
 UNANSWERABLE: Final = "adversarial"
-
-LOCOMO: Final = SHARED / "data" / "locomo-dev"
-HOTPOTQA: Final = SHARED / "data" / "hotpotqa-sample"
-CACM: Final = SHARED / "data" / "cacm"
-NPL: Final = SHARED / "data" / "npl"
 
 MAIN: Final[Mapping[str, str]] = {"cacm": "nDCG@10", "npl": "nDCG@10"}
 """Name of a set → its main measure, for sets of abstracts."""
@@ -200,46 +195,3 @@ def _lines(path: Path) -> Iterator[tuple[dict[str, Any], str]]:
             if not isinstance(line, dict):
                 raise InvalidInputError(f"{path}, line {number}: not a JSON object")
             yield line, f"{path}, line {number}"
-
-
-def _garden(work: Path, seed: int) -> QuestionSet | None:
-    from bench.retrieval.garden import garden
-
-    return garden(work, seed)
-
-
-def _if_available(folder: Path, name: str) -> QuestionSet | None:
-    return read_set(folder, name) if folder.is_dir() else None
-
-
-BUILT_IN: Final[dict[str, Callable[[Path, int], QuestionSet | None]]] = {
-    "locomo": lambda _work, _seed: _if_available(LOCOMO, "locomo"),
-    "hotpotqa": lambda _work, _seed: _if_available(HOTPOTQA, "hotpotqa"),
-    "garden": _garden,
-    "cacm": lambda _work, _seed: _if_available(CACM, "cacm"),
-    "npl": lambda _work, _seed: _if_available(NPL, "npl"),
-}
-"""Name → a function of a working folder and a seed that returns the set, or None if its data is missing."""
-
-
-def sets_of(names: Sequence[str], work: Path, seed: int) -> Iterator[QuestionSet]:
-    """Yield the sets called `names`, which may be folders. If `names` is empty, yield all built-in sets.
-
-    In that case, built-in sets whose data is missing are left out.
-
-    Raises:
-        InvalidInputError: a name is neither a built-in set nor a folder of questions, or its data is missing,
-            or two memories have the same name.
-    """
-    seen: set[str] = set()
-    for name in names or BUILT_IN:
-        found = BUILT_IN[name](work, seed) if name in BUILT_IN else read_set(Path(name))
-        if found is None:
-            if names:
-                raise InvalidInputError(f"the data of {name} is not in {SHARED} (set MEMROOT_SHARED)")
-            continue
-        for memory in found.memories:
-            if memory.name in seen:
-                raise InvalidInputError(f"two memories are called {memory.name}; rename one of the folders")
-            seen.add(memory.name)
-        yield found

@@ -14,10 +14,10 @@ import pytest
 from bench.retrieval.ablation import ALL_OFF, ablate, ablation_section, contribution, in_turn
 from bench.retrieval.judge import Answer, by_second_judgement, figures, judge
 from bench.retrieval.latency import latency, latency_section
+from bench.retrieval.lexical_rivals import lexical, without_stop_words
 from bench.retrieval.ours import all_off, config_with, memroot, neutral, without
-from bench.retrieval.rivals import lexical, without_stop_words
+from bench.retrieval.retrieval_table import markdown, section
 from bench.retrieval.sets import Question, QuestionSet, read_set
-from bench.retrieval.table import markdown, section
 from bench.retrieval.test_sets import write
 from engine.base.errors import InvalidInputError
 from engine.query.recall.recall_config import RecallConfig, Signals

@@ -11,9 +11,10 @@ from typing import Any
 
 import pytest
 
+from bench.question_sets import sets_of
 from bench.retrieval.garden import LinkContext, questions, words_around
 from bench.retrieval.ours import open_store
-from bench.retrieval.sets import main_of, read_set, sets_of
+from bench.retrieval.sets import main_of, read_set
 from engine.base.errors import InvalidInputError
 from proofs.events import EventKind
 

@@ -13,7 +13,7 @@ from bench.agents.asking import Asked, Results
 from bench.agents.ways import WAYS
 from bench.exploration.curves import Path, Point, means
 from bench.retrieval.measures import mean
-from bench.retrieval.table import markdown
+from bench.retrieval.retrieval_table import markdown
 
 TEN = 10
 

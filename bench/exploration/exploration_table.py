@@ -13,7 +13,7 @@ from bench.exploration.curves import Gain, Path, gain, means
 from bench.exploration.explorations import Explored, SetResult
 from bench.job import percentile
 from bench.retrieval.measures import mean
-from bench.retrieval.table import markdown, milliseconds
+from bench.retrieval.retrieval_table import markdown, milliseconds
 from engine.query.explore.loop import FULL_ATOMS, STEPS_MAX
 
 SHOWN = (1, 2, 3, 4, 5, 7, 10, 15, 20)
