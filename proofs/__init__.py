@@ -39,7 +39,7 @@ _MODULES = {
     "ProofError": "errors",
     "Root": "basis",
     "State": "leaves",
-    "parse_claim": "words",
+    "parse_claim": "claim_words",
     "Verified": "verified",
     "check_consistency": "log",
     "check_inclusion": "log",

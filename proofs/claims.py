@@ -8,10 +8,9 @@ from typing import ClassVar, Final
 
 from proofs import limits
 from proofs.errors import ProofError
-from proofs.forms import edge_code
+from proofs.forms import CONTROLS, WHITE_SPACE, edge_code
 from proofs.hashing import DIGEST_BYTES
 from proofs.leaves import ID_BYTES, State, edge_key
-from proofs.limits import CONTROLS, WHITE_SPACE
 from proofs.log import SIZE_MAX
 from proofs.rows import is_term
 

@@ -1,4 +1,8 @@
-"""Checks of decoded arrays, field by field. Data read from a store is checked before it is used."""
+"""Checks of decoded arrays, field by field, and the characters that claims and key names must not contain.
+
+Data read from a store is checked before it is used. The characters are listed here, so that the set does not
+depend on the version of a library.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +10,15 @@ from collections.abc import Callable
 from functools import lru_cache
 from itertools import product
 from types import NoneType
-from typing import Any
+from typing import Any, Final
 
 from proofs import limits
+
+WHITE_SPACE: Final = "\t-\r\x1c-\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
+"""All white space, written as the inside of a character class `[…]` of a regular expression."""
+
+CONTROLS: Final = "\x00-\x1f\x7f-\x9f"
+"""All control characters (general category Cc), written in the same way as `WHITE_SPACE`."""
 
 
 class FormError(ValueError):

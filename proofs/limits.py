@@ -1,12 +1,6 @@
-"""Limits of the data that is hashed: events, leaves and proofs (SPEC, section 14), and forbidden characters.
-
-The characters that claims and key names must not contain are listed here, so that the set does not depend on
-the version of a library.
-"""
+"""Limits of the data that is hashed: events, leaves and proofs (SPEC, section 14)."""
 
 from __future__ import annotations
-
-from typing import Final
 
 CONTENT_BYTES_MAX = 1 << 20
 TITLE_BYTES_MAX = 512
@@ -54,10 +48,3 @@ PROOF_BYTES_MAX = 64 << 10
 """The maximum size, in bytes, of a proof of one claim that is not a list and opens no payload."""
 BUNDLE_BYTES_MAX = 16 << 20
 """The maximum size, in bytes, of a proof that has a list, shows several claims or opens a payload."""
-
-
-WHITE_SPACE: Final = "\t-\r\x1c-\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
-"""All white space, written as the inside of a character class `[…]` of a regular expression."""
-
-CONTROLS: Final = "\x00-\x1f\x7f-\x9f"
-"""All control characters (general category Cc), written in the same way as `WHITE_SPACE`."""

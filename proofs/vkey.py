@@ -8,7 +8,7 @@ from hashlib import sha256
 from typing import Final, NamedTuple
 
 from proofs.errors import ProofError
-from proofs.limits import WHITE_SPACE
+from proofs.forms import WHITE_SPACE
 
 NAME_BYTES_MAX: Final = 1_024
 """The maximum size of an origin or a key name, in bytes of UTF-8."""

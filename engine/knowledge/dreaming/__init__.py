@@ -1,4 +1,4 @@
-"""The dreamer. In idle time it adds tags, entities and relations for texts without tags (Standard 065).
+"""The dreamer. In idle time it adds tags, entities and relations for texts without tags (docs/dreaming.md).
 
     survey of one snapshot ──▶ learn names ──▶ find names, phrases, categories in each atom ──▶ commands
 

@@ -19,7 +19,6 @@ from engine.base.validation import integer
 from engine.query.context.passages import LINE_END, Passage, Position, Run, Window
 from engine.query.prompt_text import BUDGET_MIN, body_within, heading, tokens_of
 from engine.query.recall.recall_answer import MatchedName
-from engine.query.recall.signals.scoring import idf
 
 GAP_MAX: Final = 2
 """Two hits are joined into one window if at most this many atoms are between them. The window then includes
@@ -295,6 +294,8 @@ def query_rarity(documents: int, frequencies: Iterable[int]) -> float:
     document. It is 0 if none of the words occurs. `frequencies` holds the number of documents that contain
     each word.
     """
+    from engine.query.recall.signals.scoring import idf  # imports numpy, which clients do not need
+
     rarest = sorted(frequency for frequency in frequencies if frequency)[:_RAREST]
     if not rarest:
         return 0.0

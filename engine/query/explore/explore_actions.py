@@ -118,9 +118,11 @@ _OPENING: Final = lazy(
 """Matches what may precede an action on its line. If nothing precedes the action, the match is empty. So
 every line matches, and no match is tried twice."""
 _VERB: Final = lazy(
-    r"(?:(?:chitta|engine)[ \t]+)?(?:explore_)?(peek|expand|neighbou?rs|recall|answer)(?!\w)[`*]*[ \t]*",
+    r"(?:engine[ \t]+|[a-z][\w-]*[ \t]+(?=explore_))?"
+    r"(?:explore_)?(peek|expand|neighbou?rs|recall|answer)(?!\w)[`*]*[ \t]*",
     re.IGNORECASE,
 )
+"""Matches a verb, and before it the name of the program of a command such as `engine explore_peek`."""
 _OPTIONS: Final = lazy(r"(?:[ \t]--(?:limit[ \t=]5|direction[ \t=]both))+$")
 """Matches options of the commands for single steps. Only the values that an exploration uses are accepted."""
 _KEYWORD: Final = lazy(r"(?:--(?:id|node|query)[ \t=]|(?:id|node|query)[ \t]*[:=])[ \t]*", re.IGNORECASE)

@@ -44,7 +44,7 @@ from engine.text.language.question import analyze_question
 from proofs.leaves import State as AtomState
 
 STEPS_MAX: Final = 10
-"""The largest number of steps, including the first recall (Standard "Memory Exploration": max 10)."""
+"""The largest number of steps, including the first recall."""
 
 BUDGET: Final = 2000
 """The default budget: the number of tokens that all answers together may cost. `context` has the same default
@@ -58,7 +58,7 @@ STEP_TOKENS_MIN: Final = 60
 the exploration ends."""
 
 HINTS: Final = 5
-"""The number of hints that each recall requests (Standard "Memory Exploration")."""
+"""The number of hints that each recall requests."""
 
 FULL_ATOMS: Final = 10
 """The cost of an exploration is compared with the cost of a plain recall of this many whole atoms."""
@@ -68,8 +68,8 @@ STEP_TOKENS: Final = 500
 a step may cost half of the tokens left. A longer answer is cut, so that a further step is possible."""
 
 NEIGHBORS_TOKENS: Final = 200
-"""The number of tokens that the connections of a node may cost (about 100 in the Standard "Memory
-Exploration"). If a node has too many connections, only the first are shown."""
+"""The number of tokens that the connections of a node may cost. If a node has too many connections, only the
+first are shown."""
 
 REFUSED_MAX: Final = 4
 """An exploration ends after this many consecutive refused decisions. After each earlier refusal, the prompt

@@ -1,4 +1,4 @@
-"""Bright nodes (Standard 065): the hits of a question as the nodes of a graph, with their relations.
+"""Bright nodes: the hits of a question as the nodes of a graph, with their relations.
 
 A small graph helps a reasoning model more than a list does, because it shows which hits are linked, which
 share a rare tag, and which are neighbours in their source.

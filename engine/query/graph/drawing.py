@@ -10,8 +10,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from engine.base.invisible import INVISIBLE, is_needed
-from engine.base.patterns import lazy
+from engine.base.characters import INVISIBLE, is_needed, lazy
 from engine.query.graph.bright import BrightGraph, BrightNode, Relation, RelationKind
 
 LABEL_CHARS: Final = 48

@@ -256,7 +256,7 @@ def _content(record: EdgeRecord | None) -> tuple[bytes, bytes] | None:
 
 @dataclass(frozen=True, slots=True)
 class Revertible:
-    """What a revert of a range of events would change."""
+    """The changes that a revert of a range of events would make."""
 
     events: int
     """The number of chosen events."""

@@ -93,7 +93,8 @@ def check_checkpoint(rows: Reader, known: Checkpoint) -> None:
     """Check that the log in these rows begins with the log of `known`.
 
     Raises:
-        InconsistentError: `known` is of another store, or this store has since been rolled back or has forked.
+        InconsistentError: `known` is of another store, or this store has since been rolled back or has
+            forked.
         CorruptionError: A header is missing, or the headers differ from those that the log state commits to.
     """
     read_history(rows, (known.size,)).check(known)

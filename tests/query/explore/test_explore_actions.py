@@ -82,16 +82,16 @@ SEARCH = Action(Verb.RECALL, "daemon authentication")
         ('[Step 1] explore_recall("daemon authentication")', SEARCH),
         ('1. recall("daemon authentication") → 5 hints', SEARCH),
         ("2. peek(1f0c2a3b) → 200 chars", PEEK),
-        ('chitta explore_recall --query "daemon authentication" --limit 5', SEARCH),
+        ('memtool explore_recall --query "daemon authentication" --limit 5', SEARCH),
         (
-            'chitta explore_peek --id "00000000-0000-0000-0000-000000000123"',
+            'memtool explore_peek --id "00000000-0000-0000-0000-000000000123"',
             Action(Verb.PEEK, "00000000-0000-0000-0000-000000000123"),
         ),
-        ('chitta explore_neighbors --node "Mind" --direction both', Action(Verb.NEIGHBORS, "Mind")),
+        ('memtool explore_neighbors --node "Mind" --direction both', Action(Verb.NEIGHBORS, "Mind")),
     ],
 )
 def test_the_lines_of_the_protocol_are_read(text: str, expected: Action) -> None:
-    """Steps, traces and commands of the Standard "Memory Exploration" are parsed, with their reasons."""
+    """Steps, traces and commands, of this program and of others, are parsed, with their reasons."""
     assert parse_action(text) == expected
 
 

@@ -11,8 +11,8 @@ from engine.base.errors import InvalidInputError
 from engine.commands import Command
 from engine.engine import Engine
 from engine.query.graph.across import PATHS_MAX
+from engine.query.graph.domain_paths import AcrossGraph, StepKind
 from engine.query.graph.domains import Domain, domain_of, domains_in, read_text
-from engine.query.graph.linked import AcrossGraph, StepKind
 from tests.query.recall.support import id_of, memory
 
 TEXTS = (

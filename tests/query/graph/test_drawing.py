@@ -9,14 +9,14 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from engine.base.invisible import INVISIBLE, is_needed
-from engine.cli.shapes import shown
+from engine.base.characters import INVISIBLE, is_needed
+from engine.cli.cli_output import shown
 from engine.files.ingest.field_values import content_problem
 from engine.query.graph.bright import BrightGraph, BrightNode, Relation, RelationKind
 from engine.query.graph.drawing import LABEL_CHARS, dot, mermaid
 from tests.query.graph.parsers import Line, Node, read_dot, read_mermaid
 from tests.query.recall.support import id_of
-from tests.shared import needs
+from tests.support.shared_data import needs
 
 HOSTILE = [
     "end",

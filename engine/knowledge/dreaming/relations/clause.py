@@ -61,7 +61,7 @@ class Clause:
         self._writer = writer
 
     def is_doubted(self, at: int) -> bool:
-        """Return True if the words around a trigger doubt, deny or only wish what it states."""
+        """Return True if the words around a trigger doubt or deny the statement, or only wish for it."""
         words = self._words
         start = at
         while start > 1 and words[start - 1] not in ("but", ";", "\u2014"):
@@ -314,7 +314,7 @@ class Clause:
         return people[0] if len(people) == 1 else None
 
     def fits(self, end: Phrase | str, kind: str, *, is_subject: bool = False) -> bool:
-        """Return True if an end can be what a verb or noun needs there."""
+        """Return True if an end is of the kind that a verb or noun needs."""
         if isinstance(end, str):
             return kind in ("person", "any") if end == self._writer else kind in ("person", "any", "thing")
         if kind == "person":

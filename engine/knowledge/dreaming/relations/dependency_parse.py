@@ -80,7 +80,7 @@ class Pipeline(NamedTuple):
 
 
 def find_pipeline(wanted: str) -> Pipeline | None:
-    """Return the pipeline that the dreamer uses, or None if there is none. Nothing is imported.
+    """Return the pipeline that the dreamer uses, or None if none is installed. Nothing is imported.
 
     Raises:
         InvalidInputError: `wanted` names a package that is not an installed pipeline for English.

@@ -3,7 +3,8 @@
 A name is an entity, a tag, a page, or several of them: the entity `Charles Babbage`, the tag
 `charles-babbage` and the page `people/Charles Babbage.md` are one name. An atom has a name if an edge leads
 from the atom to the entity or to a piece of the page, if it is a piece of the page, or if it has the tag.
-A capitalised word of a question that is no such name is a name of the texts with it.
+Any other capitalised word of a question counts as a name, too: the texts that contain the word have this
+name.
 """
 
 from __future__ import annotations
@@ -19,8 +20,8 @@ from pyroaring import BitMap
 
 from backends.base import Reader
 from engine.base import limits
-from engine.base.direction import Direction
 from engine.base.errors import EngineError, LimitError
+from engine.base.model import Direction
 from engine.base.validation import folded_tag
 from engine.followers.names import is_page, named, page_name
 from engine.followers.tags import members
@@ -37,13 +38,10 @@ from engine.ledger.queries import (
     source_in,
 )
 from engine.ledger.records import AtomRecord, EdgeRecord, read_atom, type_name
-from engine.query.filters import mentioning
 from engine.query.graph.domains import domain_named
-from engine.text.analyzer import index_terms
+from engine.text.analyzer import STOP_WORDS, index_terms
 from engine.text.language.categories import Category
-from engine.text.words import STOP_WORDS
-from proofs.leaves import State
-from proofs.sets import Group, tag_identity
+from proofs.leaves import Group, State, tag_identity
 
 EDGES_MAX: Final = 2048
 """The largest number of edges of one entity that are read, and of atoms with one tag."""
@@ -136,7 +134,7 @@ class NameReader:
         return found if meant and not domain_named(bare) else None
 
     def written(self, question: str, taken: Sequence[Name]) -> list[Name]:
-        """Return the capitalised words of a question that are no names of the memory, but occur in texts.
+        """Return the capitalised words of a question that are not names in the memory, but occur in texts.
 
         Adjacent capitalised words are one name if a text contains them so. Function words and the words in
         `taken` are left out.
@@ -180,7 +178,7 @@ class NameReader:
         terms = index_terms(text)
         found = self._live - members(self._rows, (Group.KIND, ENTITY)) if terms else BitMap()
         for term in terms:
-            found &= mentioning(self._index, term)
+            found &= self._index.ordinals_with(term)
         records = [record_at(self._rows, ordinal) for ordinal in islice(found, TEXTS_MAX)]
         bodies = zip(records, bodies_of(self._rows, records), strict=True)
         return frozenset(record.id for record, body in bodies if text in body.content)
@@ -289,7 +287,7 @@ class NameReader:
 
 
 def _page_of(record: AtomRecord) -> str:
-    """Return the name of the page to which an atom belongs, without its folder; else an empty text."""
+    """Return the name of the page to which an atom belongs, without its folder; empty if there is no page."""
     return page_name(record.source) if record.source is not None and is_page(record.source) else ""
 
 

@@ -8,8 +8,8 @@ from math import prod
 from hypothesis import given
 from hypothesis import strategies as st
 
+from engine.query.graph.domain_paths import STEPS_MAX, Way, ranked, ways_between
 from engine.query.graph.domains import Domain
-from engine.query.graph.paths import STEPS_MAX, Way, ranked, ways_between
 
 NAMES = "abcdef"
 SHARES = st.sampled_from([0.25, 0.5, 0.75, 1.0])  # products of these are exact

@@ -1,0 +1,1 @@
+"""The specification as data, programs written from it alone, and the tests that compare it with the code."""

@@ -1,0 +1,291 @@
+"""Computes every root of a journal from SPEC with hashlib, blake3 and cbor2, without code of the engine."""
+
+from __future__ import annotations
+
+import datetime as dt
+import hashlib
+import unicodedata
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import cbor2
+from blake3 import blake3
+
+from tests.spec.spec_facts import NO_DOCUMENT, Document, Terms, document
+
+Rows = Sequence[tuple[bytes, bytes | None]]
+"""(header, payload) of each event, in order; the payload is None where it is erased."""
+
+Events = Sequence[tuple[list[Any], list[Any] | None]]
+"""The fields of the header and of the body of each event."""
+
+EMPTY = bytes(32)
+ON_ATOMS, ON_EDGES, GIVES_ORDINAL = (*range(1, 7), 11), (8, 9, 13), (1, 2)
+ERASED = 2
+
+
+def digest(role: str, data: bytes) -> bytes:
+    """SPEC 3.3: return H(role; data)."""
+    return blake3(data, derive_key_context=f"memroot v1 {role}").digest()
+
+
+def u(number: int, width: int) -> bytes:
+    """SPEC 3.1: return a big-endian number."""
+    return number.to_bytes(width, "big")
+
+
+def dumps(value: Any) -> bytes:
+    """SPEC 3.2: return canonical CBOR of arrays, integers, strings and null."""
+    return cbor2.dumps(value, canonical=True)
+
+
+def opened(header: bytes, payload: bytes | None) -> tuple[list[Any], Any]:
+    """SPEC 3.2 and 3.4: return the checked header and body of an event; the body is None if it is erased."""
+    fields = cbor2.loads(header)
+    if payload is None:
+        if dumps(fields) != header:
+            raise ValueError("not canonical")
+        return fields, None
+    body = cbor2.loads(payload[32:])
+    if dumps(fields) != header or dumps(body) != payload[32:]:
+        raise ValueError("not canonical")
+    if fields[5] != digest("commitment", payload):
+        raise ValueError("not what the header commits to")
+    return fields, body
+
+
+def merkle(leaves: list[bytes], node: Callable[[bytes, bytes], bytes], none: bytes) -> bytes:
+    """SPEC 3.5: return the root of the tree that splits at the largest power of two below the leaf count."""
+    if len(leaves) < 2:
+        return leaves[0] if leaves else none
+    half = 1 << (len(leaves) - 1).bit_length() - 1
+    return node(merkle(leaves[:half], node, none), merkle(leaves[half:], node, none))
+
+
+def sha256(data: bytes) -> bytes:
+    """Return SHA-256 of the parts."""
+    return hashlib.sha256(data).digest()
+
+
+def leaf_of(header: bytes) -> bytes:
+    """SPEC 3.5: return a leaf of the log."""
+    return sha256(b"\0" + header)
+
+
+def log_root(headers: Sequence[bytes]) -> bytes:
+    """SPEC 3.5: return the root of the log."""
+    return merkle(list(map(leaf_of, headers)), lambda left, right: sha256(b"\1" + left + right), sha256(b""))
+
+
+def frontier(headers: Sequence[bytes]) -> bytes:
+    """SPEC 6: return the bytes of the frontier, each hash computed from the leaves below it."""
+    out, start = u(len(headers), 8), 0
+    for bit in reversed(range(len(headers).bit_length())):
+        if len(headers) >> bit & 1:
+            out += log_root(headers[start : start + (1 << bit)])
+            start += 1 << bit
+    return out
+
+
+def tree_leaves(namespace: str, leaves: dict[bytes, bytes]) -> list[tuple[bytes, bytes]]:
+    """SPEC 3.6: return the key digest and value digest of each leaf."""
+    name = u(len(namespace), 1) + namespace.encode()
+    return [(digest("key", name + key), digest("value", name + value)) for key, value in leaves.items()]
+
+
+def subtree(some: list[tuple[bytes, bytes]], depth: int) -> bytes:
+    """SPEC 3.6: return the root of these leaves at this depth."""
+    if len(some) < 2:
+        return digest("leaf", some[0][0] + some[0][1]) if some else EMPTY
+    sides: tuple[list[tuple[bytes, bytes]], list[tuple[bytes, bytes]]] = ([], [])
+    for pair in some:
+        sides[pair[0][depth // 8] >> 7 - depth % 8 & 1].append(pair)
+    return digest("node", subtree(sides[0], depth + 1) + subtree(sides[1], depth + 1))
+
+
+def tree_root(namespace: str, leaves: dict[bytes, bytes]) -> bytes:
+    """SPEC 3.6: return the root of a namespace's tree."""
+    return subtree(tree_leaves(namespace, leaves), 0)
+
+
+def values(headers: Sequence[list[Any]]) -> dict[str, dict[bytes, list[Any]]]:
+    """SPEC 9: return the leaf values of `atoms` and `edges`, computed from headers alone."""
+    found: dict[str, dict[bytes, list[Any]]] = {"atoms": {}, "edges": {}}
+    for _, s, _, kind, _, c, _, *detail in headers:
+        if kind not in ON_ATOMS and kind not in ON_EDGES:
+            continue
+        namespace, key = ("atoms", detail[0]) if kind in ON_ATOMS else ("edges", b"".join(detail))
+        ordinal = detail[1] if kind in ON_ATOMS else 0
+        known = found[namespace].get(key)
+        if known is None:
+            if kind in (1, 8):
+                found[namespace][key] = [0, ordinal, 1, s, s, s, c]
+        elif kind in (2, 8) or (kind == 1 and known[0] == ERASED):
+            found[namespace][key] = [0, ordinal, known[2] + 1, known[3], s, s, c]
+        elif kind != 1:
+            state = {3: 1, 9: 1, 4: 0, 11: ERASED, 13: ERASED}.get(kind, known[0])
+            state = ERASED if known[0] == ERASED else state
+            found[namespace][key] = [state, *known[1:5], s, known[6]]
+    return found
+
+
+def identity(tag: str) -> str:
+    """SPEC 10: return the identity of a tag."""
+    return tag.lower() if tag.isascii() else unicodedata.normalize("NFC", tag.casefold())
+
+
+SetName = tuple[int, str]
+LIVE: SetName = (1, "")
+
+
+def tag_changes(
+    fields: list[Any], body: list[Any] | None
+) -> tuple[list[tuple[SetName, int]], list[tuple[SetName, int]]]:
+    """SPEC 10: return the members that one event removes from sets, then those that it adds to sets."""
+    _, _, time, kind, _, _, _, *detail = fields
+    if kind not in ON_ATOMS or body is None or kind == 11:
+        return [], []
+    ordinal = detail[1]
+    if kind in (3, 4):
+        return ([(LIVE, ordinal)], []) if kind == 3 else ([], [(LIVE, ordinal)])
+    if kind in (5, 6):
+        tagged = [((2, identity(tag)), ordinal) for tag in body[0]]
+        return ([], tagged) if kind == 5 else (tagged, [])
+    _, _, atom_kind, tags, buckets, source, _, provenance, _, created, _, _ = body[:12]
+    names = [LIVE, *((2, identity(tag)) for tag in tags), *((3, bucket) for bucket in buckets)]
+    names += [(4, atom_kind), (5, provenance), (7, day_of(time if created is None else created))]
+    names += [] if source is None else [(6, source)]
+    leaving = [] if detail[2] is None else [(LIVE, detail[2])]
+    return leaving, [(name, ordinal) for name in names]
+
+
+def erased_ordinals(events: Events, seq: int) -> set[int]:
+    """SPEC 10: return the ordinals of the contents that event `seq` erased; none if it erases no atom."""
+    found: set[int] = set()
+    at = seq if events[seq][0][3] == 11 else None
+    while at is not None and (at == seq or events[at][0][3] != 11):
+        found.add(events[at][0][8])
+        at = events[at][0][6]
+    return found
+
+
+def tag_rows(events: Events) -> dict[bytes, bytes]:
+    """SPEC 10: return the rows of `tags`, without `g/`."""
+    sets: dict[SetName, set[int]] = {}
+    for seq, (fields, body) in enumerate(events):
+        for members in sets.values():
+            members -= erased_ordinals(events, seq)
+        leaving, joining = tag_changes(fields, body)
+        for name, ordinal in leaving:
+            sets.setdefault(name, set()).discard(ordinal)
+        for name, ordinal in joining:
+            sets.setdefault(name, set()).add(ordinal)
+    rows: dict[bytes, bytes] = {}
+    for (group, value), members in sets.items():
+        for chunk in {member >> 16 for member in members}:
+            inside = sorted(member & 0xFFFF for member in members if member >> 16 == chunk)
+            rows[bytes([group]) + value.encode() + b"\0" + u(chunk, 2)] = chunk_bytes(inside)
+    return rows
+
+
+def chunk_bytes(members: list[int]) -> bytes:
+    """SPEC 3.8: return the bytes of a chunk."""
+    if len(members) < 4096:
+        return b"".join(member.to_bytes(2, "little") for member in members)
+    return sum(1 << member for member in members).to_bytes(8192, "little")
+
+
+def day_of(time: int) -> str:
+    """SPEC 10: return the UTC day of a time."""
+    last = (dt.date.max - dt.date(1970, 1, 1)).days
+    return (dt.date(1970, 1, 1) + dt.timedelta(days=min(time // 86_400_000_000, last))).isoformat()
+
+
+def segments(documents: Sequence[Document]) -> list[tuple[bytes, Sequence[Document]]]:
+    """SPEC 3.9: return the key and the documents of each segment, then of the tail if there is one."""
+    found = []
+    start, count = 0, len(documents)
+    for level in (4, 3, 2, 1, 0):
+        size = 256 * 4**level
+        while count - start >= size:
+            found.append((u(level, 1) + u(start, 4), documents[start : start + size]))
+            start += size
+    return found + ([(b"\xff" + u(start, 4), documents[start:])] if start < count else [])
+
+
+def index_leaves(documents: Sequence[Document], stop_words: frozenset[str]) -> dict[bytes, bytes]:
+    """SPEC 3.9: return the leaves of the `index` tree, with those of the tail and of N."""
+    count = {b"\xfe": dumps([len(documents)])} if documents else {}
+    return count | {key: summary(some, stop_words) for key, some in segments(documents)}
+
+
+def little(numbers: Iterable[int], width: int) -> bytes:
+    """SPEC 3.1: return little-endian numbers."""
+    return b"".join(number.to_bytes(width, "little") for number in numbers)
+
+
+def term_rows(documents: Sequence[Document], stop_words: frozenset[str]) -> list[tuple[bytes, bytes]]:
+    """SPEC 12: return (t, value) of each row of a segment with these documents."""
+    postings: dict[bytes, list[tuple[int, int]]] = {}
+    for offset, (text, head, _) in enumerate(documents):
+        for mark, terms in ((b"", text), (b"\1", head)):
+            for term in dict.fromkeys(terms):
+                count = terms.count(term)
+                postings.setdefault(mark + term.encode(), []).append((offset, min(count, 255)))
+    lengths = [min(sum(term not in stop_words for term in text), 65_535) for text, _, _ in documents]
+    size = u(len(documents), 4) + b"\0"
+    rows = [(b"\0", size + little(lengths, 2))]
+    columns = zip(*(facts for _, _, facts in documents), strict=True)
+    rows.append((b"\0\1", size + b"".join(little(column, 8) for column in columns)))
+    for raw, found in sorted(postings.items()):
+        begin = u(len(found), 4) + u(max(tf for _, tf in found), 1)
+        rows.append((raw, begin + little((offset for offset, _ in found), 2) + bytes(tf for _, tf in found)))
+    return rows
+
+
+def summary(documents: Sequence[Document], stop_words: frozenset[str]) -> bytes:
+    """SPEC 3.9: return the summary of a segment with these documents."""
+    rows = term_rows(documents, stop_words)
+    total = sum(rows[0][1][at] + 256 * rows[0][1][at + 1] for at in range(5, len(rows[0][1]), 2))
+    there = sum(one is not NO_DOCUMENT for one in documents)
+    return dumps([there, total, len(rows), rows_root(rows)])
+
+
+def rows_root(rows: Sequence[tuple[bytes, bytes]]) -> bytes:
+    """SPEC 3.9: return the root over rows, given as (t, value)."""
+    leaves = [digest("row", u(len(t), 2) + t + digest("row-inner", value)) for t, value in rows]
+    return merkle(leaves, lambda left, right: digest("rows-node", left + right), EMPTY)
+
+
+def documents_of(events: Events, terms: Terms, stop_words: frozenset[str]) -> list[Document]:
+    """SPEC 12: return the documents by ordinal; those of erased contents have no terms."""
+    gone = set[int]().union(*(erased_ordinals(events, seq) for seq in range(len(events))))
+    bodies = [(fields[8], body) for fields, body in events if fields[3] in GIVES_ORDINAL]
+    return [
+        NO_DOCUMENT if body is None or ordinal in gone else document(body, terms, stop_words)
+        for ordinal, body in bodies
+    ]
+
+
+def all_roots(rows: Rows, terms: Terms, stop_words: frozenset[str]) -> dict[str, bytes]:
+    """SPEC 3.10: return every root of a journal, by name."""
+    events = [opened(header, payload) for header, payload in rows]
+    roots = {"log": log_root([header for header, _ in rows])}
+    for namespace, leaves in values([fields for fields, _ in events]).items():
+        roots[namespace] = tree_root(namespace, {key: dumps(value) for key, value in leaves.items()})
+    roots["index"] = tree_root("index", index_leaves(documents_of(events, terms, stop_words), stop_words))
+    roots["tags"] = tree_root("tags", tag_rows(events))
+    data = u(2, 4) + events[0][0][7] + u(len(rows), 8) + roots["log"] + u(4, 2)
+    for name in ("atoms", "edges", "index", "tags"):
+        data += u(len(name), 1) + name.encode() + roots[name]
+    return roots | {"overall": digest("overall", data)}
+
+
+def default_id(id_key: bytes, source: str | None, content: str, occurrence: int, key: str | None) -> bytes:
+    """SPEC 7: return the id of an atom whose caller gave none."""
+    raw = (source or "").encode()
+    rest = u(occurrence, 8) + content.encode() if key is None else key.encode()
+    head = bytes([key is not None, source is not None]) + u(len(raw), 4) + raw
+    found = bytearray(blake3(head + rest, key=id_key).digest()[:16])
+    found[6], found[8] = found[6] & 0x0F | 0x80, found[8] & 0x3F | 0x80
+    return bytes(found)
