@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from engine import Engine
+from engine.base import limits
 from engine.base.errors import (
     BatchLimitError,
     ConflictError,
@@ -32,8 +33,8 @@ from engine.ledger.entities import entity_id
 from engine.query.filters import Filters
 from proofs.codec import pack
 from proofs.leaves import State
-from tests.shared import needs
 from tests.support.engines import backend_of, engine_on, refuses
+from tests.support.shared_data import needs
 
 ALICE = Entity("Alice", "person", ("likes tea", "lives in Bern"))
 BOB = Entity("Bob", "", ())
@@ -295,16 +296,19 @@ def test_what_cannot_be_is_refused(
     assert refuses(engine, error, call, graph)
 
 
-def test_what_is_too_much_for_one_batch_is_done_in_several(engine: Engine) -> None:
+def test_what_is_too_much_for_one_batch_is_done_in_several(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The error of a too large call suggests several calls."""
+    monkeypatch.setattr(limits, "BATCH_EVENTS_MAX", 1_000)
     graph = KnowledgeGraph(engine.store)
-    texts = [f"text {number}" for number in range(5_100)]
-    graph.create_entities([Entity("hub", "", tuple(texts[:3_000]))])
-    graph.add_observations([Observed("hub", tuple(texts[3_000:]))])
+    texts = [f"text {number}" for number in range(510)]
+    graph.create_entities([Entity("hub", "", tuple(texts[:300]))])
+    graph.add_observations([Observed("hub", tuple(texts[300:]))])
     with pytest.raises(BatchLimitError) as caught:
         graph.delete_entities(["hub"])
     assert "several calls" in caught.value.hint
-    graph.delete_observations([Observed("hub", tuple(texts[:3_000]))])
+    graph.delete_observations([Observed("hub", tuple(texts[:300]))])
     assert graph.delete_entities(["hub"]).count == 1
     assert graph.read_graph() == Knowledge()
 

@@ -15,7 +15,8 @@ import pytest
 from engine.engine import Engine
 from engine.mcp.wire import LINE_BYTES_MAX
 from tests.mcp.support import INITIALIZE, INITIALIZED, Answer, Raw, call, connected, facts_of
-from tests.shared import needs
+from tests.support.shared_data import needs
+from tests.support.soak import often
 
 LIST: dict[str, Any] = {"jsonrpc": "2.0", "id": 2, "method": "tools/list"}
 HARMFUL = re.compile(rb"[<>\x00-\x1f\x7f]")
@@ -115,14 +116,15 @@ def test_only_messages_are_written_to_stdout_and_all_of_them_are_utf8(store: Pat
     assert (code, out) == (0, b"")
 
 
-def test_naughty_strings_go_over_the_wire_one_line_each(store: Path) -> None:
-    """Every naughty string is one line of JSON and can be read again."""
+@pytest.mark.parametrize("step", often(5, 1))
+def test_naughty_strings_go_over_the_wire_one_line_each(store: Path, step: int) -> None:
+    """A naughty string is one line of JSON and can be read again: every fifth, or all in a long run."""
     naughty = [
         text for text in json.loads(needs("vectors/strings/blns.json").read_text("utf-8")) if text.strip()
     ]
     with Raw(store) as server:
         server.open()
-        for number, text in enumerate(naughty, start=10):
+        for number, text in enumerate(naughty[::step], start=10):
             server.send(call(number, "remember", text=text))
             raw = server.line()
             assert not HARMFUL.search(raw.removesuffix(b"\n"))

@@ -66,7 +66,7 @@ def on_disk(scheme: str, folder: Path) -> Callable[[], EngineMachine]:
 
 def test_any_history_in_memory() -> None:
     """Root, rows, receipts and refusals on a memory store are those of the reference."""
-    check(in_memory, examples=times(200), steps=30)
+    check(in_memory, examples=times(120), steps=30)
 
 
 @pytest.mark.parametrize("scheme", ["sqlite", "leveldb"])

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from engine.service.settings import Limits, Settings, network_of
+from engine.service.listening import Limits, Settings, network_of
 from tests.service.raw import Served, rest_of, seen_to_stay_open, serving, status_of
 
 SHORT = Limits(
@@ -22,8 +22,9 @@ SHORT = Limits(
 
 @pytest.fixture(scope="module")
 def served() -> Iterator[Served]:
-    """A server with short times."""
-    with serving(SHORT) as server:
+    """A server with short times, which looks often whether one of them is over."""
+    with pytest.MonkeyPatch.context() as patch, serving(SHORT) as server:
+        patch.setattr("engine.service.server._TICKS_A_LOOK", 1)
         yield server
 
 

@@ -160,6 +160,7 @@ def standby_of(primary: Server, folder: Path) -> Server:
         os.chown(folder, nobody.pw_uid, nobody.pw_gid)
     source = f"host=127.0.0.1 port={primary.port} user={USER} application_name=standby"
     command = [str(programs() / "pg_basebackup"), "-D", str(standby.data), "-d", source, "-R", "-X", "stream"]
+    command += ["--checkpoint=fast"]  # the default spreads the writes over some seconds
     subprocess.run(command, check=True, capture_output=True, cwd=folder, **_as_plain_user())
     standby.start()
     with psycopg.connect(primary.url, autocommit=True) as connection:

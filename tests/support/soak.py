@@ -8,7 +8,9 @@ seeds. To repeat a long run, set MEMROOT_SEED to the seed of that run.
 import os
 import secrets
 from random import Random
-from typing import Final
+from typing import Any, Final
+
+import pytest
 
 FACTOR: Final = int(os.environ.get("MEMROOT_SOAK", "0"))
 """The factor by which a long run multiplies the stated number of examples; 0 in a normal run."""
@@ -27,6 +29,11 @@ RUN_SEED: Final = os.environ["MEMROOT_SEED"] if FACTOR else ""
 def times(stated: int) -> int:
     """Return the number of examples to try: normally a quarter of `stated`, but at least 10 or all."""
     return stated * FACTOR if FACTOR else max(stated // SHARE, min(stated, FEWEST))
+
+
+def often(usual: int, stated: int) -> list[Any]:
+    """Return the values of a parameter: `usual` in a normal run, and `stated` in `make soak`, too."""
+    return [usual, pytest.param(stated, marks=pytest.mark.soak)]
 
 
 def seed(usual: int) -> int:

@@ -18,9 +18,8 @@ from engine.engine import Engine
 from engine.erase.destroy import read_pending
 from engine.exchange.journal_import import JournalReader
 from engine.exchange.journal_lines import LineError, parse_line, read_event, read_head
-from engine.files.ingest.frontmatter import read_frontmatter
-from engine.files.mirror.manifest import MANIFEST
-from engine.files.mirror.manifest import decode as decode_manifest
+from engine.files.ingest.markdown_metadata import read_frontmatter
+from engine.files.mirror.mirror_place import MANIFEST, decode_manifest
 from engine.index.columns import decode_facts, decode_lengths
 from engine.index.packs import decode_packs, find_row
 from engine.index.segments import decode_blocks, decode_summary, segments_of
@@ -30,15 +29,15 @@ from engine.ledger.journal import read_log
 from engine.ledger.layout import DREAM, ERASING, FAMILIES, INDEX_BLOCKS, INDEX_ROWS, INDEX_SUMMARIES, LOG
 from engine.ledger.pages import decode_page
 from engine.ledger.records import decode_atom, decode_atom_twin, decode_edge, read_counters
-from engine.query.explore.replies import parse_action
+from engine.query.explore.explore_actions import parse_action
 from proofs.errors import ProofError
 from proofs.events import EventKind
 from proofs.forms import FormError
 from proofs.leaves import decode_value
 from proofs.log import Frontier
 from proofs.note import parse_note, parse_signatures
+from proofs.proof_file import decode_strict
 from proofs.rows import read_postings
-from proofs.strict_cbor import decode_strict
 from proofs.vkey import parse_vkey
 from tests.support.engines import backend_of, engine_on, rows_of
 from tests.support.workloads import commands

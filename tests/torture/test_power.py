@@ -10,12 +10,11 @@ from random import Random
 import pytest
 
 from tests.support.leveldb import LEVELDB, needs_leveldb
+from tests.support.soak import often
 from tests.torture.calls import Call, why_not
 from tests.torture.disk import Disk
 from tests.torture.oracle import BROKEN, LOST, NOT_OPENED, WRONG, can_rescue
 from tests.torture.power import Run, State, explore, recorded, states
-
-STATES = 500
 
 
 @pytest.fixture(scope="module")
@@ -26,15 +25,16 @@ def runs(memory: Path) -> Callable[[str], Run]:
     return cache(lambda scheme: recorded(scheme, 1, 60, memory / scheme))
 
 
+@pytest.mark.parametrize("number", often(125, 500))
 @pytest.mark.parametrize("scheme", [LEVELDB, "sqlite"])
 def test_no_loss_of_power_loses_an_acknowledged_event(
-    runs: Callable[[str], Run], scheme: str, memory: Path
+    runs: Callable[[str], Run], scheme: str, number: int, memory: Path
 ) -> None:
     """In every state that opens, the journal is a prefix with every acknowledged event, and it replays."""
     run = runs(scheme)
-    counts, told = explore(run, states(run, 1, STATES), memory / scheme)
-    assert counts["states"] == STATES
-    assert counts["opened"] + counts["rescued"] > STATES * 0.8
+    counts, told = explore(run, states(run, 1, number), memory / scheme)
+    assert counts["states"] == number
+    assert counts["opened"] + counts["rescued"] > number * 0.8
     assert (counts[LOST], counts[WRONG], counts[BROKEN]) == (0, 0, 0), told
     if can_rescue() or scheme == "sqlite":
         assert counts[NOT_OPENED] == 0, told
@@ -47,7 +47,7 @@ def test_no_loss_of_power_loses_an_acknowledged_event(
 def test_a_log_with_a_missing_block_is_opened_or_rescued(runs: Callable[[str], Run], memory: Path) -> None:
     """A store whose log lacks a block that was not synced is not out of reach of every command."""
     run = runs("leveldb")
-    tried = [one for one in states(run, 2, 2 * STATES) if one.mode == "blocks of 512"]
+    tried = [one for one in states(run, 2, 1000) if one.mode == "blocks of 512"]
     counts, told = explore(run, tried, memory / "leveldb")
     assert counts[NOT_OPENED] == 0, told
 

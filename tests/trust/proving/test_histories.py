@@ -17,7 +17,7 @@ def in_memory() -> ProvingMachine:
 
 def test_any_claim_after_any_history() -> None:
     """Claims are proved exactly if they hold for the reference, against roots and checkpoints."""
-    check(in_memory, examples=times(60), steps=25)
+    check(in_memory, examples=times(40), steps=25)
 
 
 @pytest.mark.soak
