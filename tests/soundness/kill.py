@@ -37,7 +37,7 @@ ARGUED: Final[dict[str, str]] = {
     "proof_file._number: end > len(raw)": BEFORE,
     "proof_file._number: number < _LEAST[info - 24]": BEFORE,
     "proof_file.split_path: type(raw) is not bytes": TYPES,
-    "proof_file.decode: type(whole[1]) is not int": "true and 1.0 equal 1, and `decode_strict` accepts neither",
+    "proof_file.decode: type(whole[1]) is not int": "true and 1.0 equal 1, but `decode_strict` refuses both",
     "codec.unpack: not same": "`decode_strict` has checked every head; needed where stores are read",
     "codec.decode_header: value[1] != seq": "a header is read at its own seq; needed where stores are read",
     "basis.checkpoint_in: recorded_root(header)": "both callers read the root themselves",
