@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from importlib.util import find_spec
 from pathlib import Path
-from typing import NamedTuple
 
 from backends.base import (
     KEY_BYTES_MAX,
@@ -39,6 +38,7 @@ from backends.errors import (
     GuardFailed,
     system_error,
 )
+from backends.files import Location, resolve_path, why_unwritable
 
 __all__ = [
     "KEY_BYTES_MAX",
@@ -74,41 +74,6 @@ SCHEMES = ("leveldb", "memory", "postgresql", "sqlite")
 
 _NAMED = ("sqlite", "postgresql")
 """The schemes whose URLs may have the name of a memory."""
-
-
-class Location(NamedTuple):
-    """A parsed URL."""
-
-    scheme: str
-    """One of SCHEMES; or `sqlite+` or `postgresql+`, followed by the name of a memory."""
-    path: str
-    """The path in the URL, or the address of the database, unchanged. It is empty for `memory:`."""
-
-    @property
-    def kind(self) -> str:
-        """The scheme without the name of a memory, one of SCHEMES."""
-        return self.scheme.partition("+")[0]
-
-    @property
-    def file(self) -> Path | None:
-        """The resolved path of the store's folder or file, or None for a store that is not in a file.
-
-        Raises:
-            BackendUnusable: the path cannot be resolved.
-        """
-        from backends.files import resolve_path
-
-        return resolve_path(self.path) if self.kind in ("leveldb", "sqlite") else None
-
-    @property
-    def shared(self) -> bool:
-        """True if the store is in a file or database that also holds others, so it cannot be moved alone."""
-        return self.memory is not None or self.kind == "postgresql"
-
-    @property
-    def memory(self) -> str | None:
-        """The name of the memory in a file or database, or None for a store without a name."""
-        return self.scheme.partition("+")[2] or None
 
 
 def locate(url: str) -> Location:
@@ -160,8 +125,6 @@ def _memory_name(name: str) -> str:
 
 def _kind_of(path: str) -> str:
     """Return the scheme of the store at a path, or the default scheme if the path contains no store."""
-    from backends.files import resolve_path
-
     place = resolve_path(path)
     if place.is_file() and _is_sqlite(place):
         return "sqlite"
@@ -257,8 +220,6 @@ def _read_only(location: Location) -> Backend | None:
     kind, place = location.kind, location.file
     if place is None or not place.exists() or (kind == "sqlite") is not place.is_file():
         return None
-    from backends.files import why_unwritable
-
     if kind == "leveldb":
         from backends.leveldb.leveldb_place import files_to_write
     else:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Self
 from backends.errors import BackendError, GuardFailed
 
 if TYPE_CHECKING:
-    from backends import Location
+    from backends.files import Location
 
 KEY_BYTES_MAX = 1024
 """The maximum length of a key.
@@ -28,6 +28,8 @@ half of 2.7 kB, so that a backend can add a prefix to each key.
 """
 
 Row = tuple[bytes, bytes]
+
+_STORED = frozenset({bytes, type(None)})
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,9 +270,6 @@ def check_guards(guards: Sequence[Guard], get: Callable[[bytes], bytes | None]) 
     for guard in guards:
         if get(guard.key) != guard.expected:
             raise GuardFailed(f"row {guard.key!r} has changed")
-
-
-_STORED = frozenset({bytes, type(None)})
 
 
 def check_batch(batch: Batch) -> None:

@@ -10,6 +10,15 @@ import errno
 import os
 from typing import NamedTuple
 
+_SPACE = "free some space on this disk, then repeat the command"
+
+FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+"""The errnos that mean that no file can grow."""
+
+_PATH_ERRORS = frozenset(
+    {errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.EEXIST, errno.ENAMETOOLONG, errno.ELOOP, errno.EINVAL}
+)
+
 
 class BackendError(Exception):
     """The base class of all exceptions that backends raise."""
@@ -100,7 +109,6 @@ class Trouble(NamedTuple):
 
 
 _ACCESS = Trouble("the system denies access", "check the owner and permissions of the store and its folder")
-_SPACE = "free some space on this disk, then repeat the command"
 
 TROUBLES: dict[int, Trouble] = {
     errno.ENOSPC: Trouble("the disk is full", _SPACE),
@@ -126,13 +134,6 @@ TROUBLES: dict[int, Trouble] = {
     errno.ESTALE: Trouble("the network file system lost a file", "keep the store on a local disk"),
 }
 """The failures of the environment, by errno. Every other errno means that the path cannot be a store."""
-
-FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
-"""The errnos that mean that no file can grow."""
-
-_PATH_ERRORS = frozenset(
-    {errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.EEXIST, errno.ENAMETOOLONG, errno.ELOOP, errno.EINVAL}
-)
 
 
 def explain(number: int, text: str = "") -> Trouble:

@@ -1,4 +1,4 @@
-"""Paths of stores, and files and folders that are either complete or absent after a power failure."""
+"""The location of a store, and files and folders that are either complete or absent after a power failure."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import stat
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import NamedTuple
 
 from backends.errors import BackendUnusable, system_error
 
@@ -26,6 +27,39 @@ READ_ONLY_PREFIX = "memroot-read-only-"
 _BUILD_TRIES = 100
 _RANDOM_BYTES = 8
 _RANDOM = re.compile(r"[0-9a-f]{16}")
+
+
+class Location(NamedTuple):
+    """A parsed URL."""
+
+    scheme: str
+    """One of `backends.SCHEMES`; or `sqlite+` or `postgresql+`, followed by the name of a memory."""
+    path: str
+    """The path in the URL, or the address of the database, unchanged. It is empty for `memory:`."""
+
+    @property
+    def kind(self) -> str:
+        """The scheme without the name of a memory, one of SCHEMES."""
+        return self.scheme.partition("+")[0]
+
+    @property
+    def file(self) -> Path | None:
+        """The resolved path of the store's folder or file, or None for a store that is not in a file.
+
+        Raises:
+            BackendUnusable: the path cannot be resolved.
+        """
+        return resolve_path(self.path) if self.kind in ("leveldb", "sqlite") else None
+
+    @property
+    def shared(self) -> bool:
+        """True if the store is in a file or database that also holds others, so it cannot be moved alone."""
+        return self.memory is not None or self.kind == "postgresql"
+
+    @property
+    def memory(self) -> str | None:
+        """The name of the memory in a file or database, or None for a store without a name."""
+        return self.scheme.partition("+")[2] or None
 
 
 def fsync_path(path: Path) -> None:

@@ -24,6 +24,8 @@ _TRY_SECONDS = 0.05
 _REWRITING = "the store is being rewritten"
 """The value of `refusal` during a rewrite. While `refusal` has this value, calls wait."""
 
+_handle_states: weakref.WeakSet[HandleState] = weakref.WeakSet()
+
 
 class HandleState:
     """Allows calls while the handle is open, and makes close() wait for running calls.
@@ -189,9 +191,6 @@ class HandleState:
                 f"(use multiprocessing's 'spawn', or open the store after the fork)"
             )
         _never_free(self._keep())
-
-
-_handle_states: weakref.WeakSet[HandleState] = weakref.WeakSet()
 
 
 def _never_free(objects: Iterable[object]) -> None:

@@ -63,6 +63,12 @@ OPTIONS: dict[str, Any] = {
 TEMPORARY: dict[str, Any] = {"max_open_files": 42}
 """The options that differ for a temporary store. Such a store is filled, and then read once in order."""
 
+NOT_SHARED: Final = "close the store there, or use a sqlite: store, which several processes can open"
+"""The hint for a store that is in use and that only one process can open."""
+
+_DAMAGE = ("Corruption", "NotFound", "Invalid argument")
+"""The kinds of failures of LevelDB that are not caused by the operating system."""
+
 
 def plyvel_module() -> ModuleType:
     """Import plyvel on first use and return it.
@@ -167,13 +173,6 @@ def _keep(file: Path, target: Path) -> None:
         shutil.copyfile(file, unfinished)
         fsync_path(unfinished)
         unfinished.rename(target)
-
-
-NOT_SHARED: Final = "close the store there, or use a sqlite: store, which several processes can open"
-"""The hint for a store that is in use and that only one process can open."""
-
-_DAMAGE = ("Corruption", "NotFound", "Invalid argument")
-"""The kinds of failures of LevelDB that are not caused by the operating system."""
 
 
 def convert_error(what: str, where: str, error: Exception) -> BackendError:

@@ -227,8 +227,8 @@ class Claim(Flock):
     def is_wanted(self) -> bool:
         """Return True if somebody has tried to open the store since it was claimed.
 
-        Whoever finds the store busy sets the time of the lock file. If the clock of the file system has not
-        gone on since the store was claimed, the attempt is not seen.
+        Whoever finds the store busy sets the time of the lock file. An attempt is not seen if the clock of
+        the file system still shows the time of the claim.
         """
         descriptor = self._descriptor
         return descriptor is not None and os.fstat(descriptor).st_mtime_ns != self._asked

@@ -24,6 +24,31 @@ from backends.salvaged_rows import Way
 _LOG = ".log"
 _CURRENT = "CURRENT"
 
+_FOOTER_BYTES = 48
+
+_MAGIC = bytes.fromhex("57fb808b247547db")
+
+_TRAILER_BYTES = 5
+"""The number of bytes after each block of a table: the type of compression, and a checksum."""
+
+_TAG_BYTES = 8
+"""The number of bytes after each key in a table: one for the kind of row, the others for LevelDB's sequence
+number."""
+
+_DELETED, _SET = 0, 1
+
+_LOG_BLOCK_BYTES = 32768
+
+_RECORD = struct.Struct("<IHB")
+
+_DAMAGED, _FULL, _FIRST, _MIDDLE, _LAST = 0, 1, 2, 3, 4
+
+_BATCH_HEADER_BYTES = 12
+
+_ROW_BEGINS = re.compile(rb"\x01[\x01-\x7f][a-z]")
+"""The beginning of a row in a log of a store of this package: the code for setting a row, then a short
+key that begins with a letter."""
+
 
 def leveldb_ways(place: Path, scratch: Path) -> Iterator[Way]:
     """Yield the ways of reading the LevelDB store in the folder `place`; `scratch` is a folder for copies."""
@@ -127,25 +152,6 @@ def _file_rows(data: Path, problems: list[str]) -> Iterator[Row]:
             problems.append(f"{name} cannot be read: {error.strerror}")
             continue
         yield from readers[file.suffix](content)
-
-
-_FOOTER_BYTES = 48
-_MAGIC = bytes.fromhex("57fb808b247547db")
-_TRAILER_BYTES = 5
-"""The number of bytes after each block of a table: the type of compression, and a checksum."""
-
-_TAG_BYTES = 8
-"""The number of bytes after each key in a table: one for the kind of row, the others for LevelDB's sequence
-number."""
-
-_DELETED, _SET = 0, 1
-_LOG_BLOCK_BYTES = 32768
-_RECORD = struct.Struct("<IHB")
-_DAMAGED, _FULL, _FIRST, _MIDDLE, _LAST = 0, 1, 2, 3, 4
-_BATCH_HEADER_BYTES = 12
-_ROW_BEGINS = re.compile(rb"\x01[\x01-\x7f][a-z]")
-"""The beginning of a row in a log of a store of this package: the code for setting a row, then a short
-key that begins with a letter."""
 
 
 class _Damaged(Exception):

@@ -41,6 +41,13 @@ _STATEMENT_TRIES: Final = 3
 _PAUSES: Final = (0.01, 0.05, 0.2, 0.5, 1.0)
 """The pauses, in seconds, between two attempts to reach the server; the last one is repeated."""
 
+_pools: dict[str, Pool] = {}
+
+_lock = threading.Lock()
+
+_inherited: list[Pool] = []
+"""The pools of the parent process. They are kept, because freeing them would close its connections."""
+
 
 @dataclass(frozen=True, slots=True)
 class Address:
@@ -283,12 +290,6 @@ def wait_for_disk(connection: Connection) -> None:
     settings = connection.execute(sql.SETTINGS).fetchone()
     if settings is not None and settings[0] in ("off", "local"):
         connection.execute(sql.COMMIT_DURABLY)
-
-
-_pools: dict[str, Pool] = {}
-_lock = threading.Lock()
-_inherited: list[Pool] = []
-"""The pools of the parent process. They are kept, because freeing them would close its connections."""
 
 
 def join(address: Address) -> Pool:

@@ -37,6 +37,13 @@ server reports a used-up disk quota, for instance, as an internal error."""
 _MISSING: Final = frozenset({"42P01", "3F000"})
 """The tables do not exist."""
 
+_UNUSABLE: Final = {
+    "3D000": "the database does not exist; create it first (`createdb NAME`)",
+    "28P01": "the password is wrong",
+    "28000": "the server does not let this user in",
+    "0A000": "the server lacks a feature",
+}
+
 
 class _Refusal(NamedTuple):
     """The meaning of an SQLSTATE with which the server, or the system it runs on, refuses the work."""
@@ -80,13 +87,6 @@ _REFUSALS: Final = {
         "grant the role SELECT, INSERT, UPDATE and DELETE on memroot_memories, memroot_locks and "
         "memroot_rows, and SELECT on memroot_tokens; make and revoke tokens as the owner of the tables",
     ),
-}
-
-_UNUSABLE: Final = {
-    "3D000": "the database does not exist; create it first (`createdb NAME`)",
-    "28P01": "the password is wrong",
-    "28000": "the server does not let this user in",
-    "0A000": "the server lacks a feature",
 }
 
 

@@ -27,6 +27,21 @@ PAGE_BYTES: Final = 1 << 22
 
 _OPENED: Row = (b"", b"")
 
+KEPT_BYTES_MAX: Final = 1 << 21
+"""The largest number of bytes of cached keys and values. The oldest rows are dropped first."""
+
+VALUE_BYTES_MAX: Final = 1 << 16
+"""Larger values are not cached, and neither are scans with more bytes."""
+
+_SCANS_MAX: Final = 64
+
+_ROW_BYTES: Final = 160
+"""The approximate number of bytes that a cached row takes in main memory, in addition to its key and
+value."""
+
+Range = tuple[bytes, bytes | None, bool]
+"""A scan: the start, the end, and whether it is reversed."""
+
 
 class Begun(NamedTuple):
     """An open transaction that reads."""
@@ -243,21 +258,6 @@ class PostgreSQLSnapshot(Snapshot):
 
     def __del__(self) -> None:
         self.close()
-
-
-KEPT_BYTES_MAX: Final = 1 << 21
-"""The largest number of bytes of cached keys and values. The oldest rows are dropped first."""
-
-VALUE_BYTES_MAX: Final = 1 << 16
-"""Larger values are not cached, and neither are scans with more bytes."""
-
-_SCANS_MAX: Final = 64
-_ROW_BYTES: Final = 160
-"""The approximate number of bytes that a cached row takes in main memory, in addition to its key and
-value."""
-
-Range = tuple[bytes, bytes | None, bool]
-"""A scan: the start, the end, and whether it is reversed."""
 
 
 class State(NamedTuple):

@@ -35,6 +35,10 @@ Measured against three processes that write durably without a pause: the lock wa
 
 _FLAGS = os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
+USE_SUFFIX = "-use-"
+
+_USE_FLAGS = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+
 
 class WriterLock(Flock):
     """The lock for writing to `store`, as a context manager that one thread may enter several times.
@@ -127,11 +131,6 @@ class WriterLock(Flock):
         with contextlib.suppress(OSError):
             os.fchmod(descriptor, stat.S_IMODE(store.st_mode) & 0o666)
         return descriptor
-
-
-USE_SUFFIX = "-use-"
-
-_USE_FLAGS = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 class UseLock(Flock):

@@ -26,6 +26,8 @@ FIRST_KEY = b"\0"
 _ROWS_MIN, _ROWS_MAX = 4, 32
 """The numbers of rows that a scan fetches: in its first step, and at most in one step."""
 
+_OPENED: Row = (b"", b"")
+
 
 class Rows:
     """The rows of one table, read and checked.
@@ -211,9 +213,6 @@ def _check_types(where: str, key: object, value: object, found: object) -> None:
     del found
     if type(key) is not bytes or type(value) is not bytes:
         raise BackendCorrupt(f"{where} is damaged: a row does not consist of bytes")
-
-
-_OPENED: Row = (b"", b"")
 
 
 def vacuum(writer: sqlite3.Connection, where: str) -> None:

@@ -21,6 +21,30 @@ _UNNAMED = "rows"
 _ROWS = "SELECT key, value FROM {} ORDER BY key"
 _TABLES = "SELECT name, rootpage FROM sqlite_master WHERE type = 'table'"
 
+_LEAF, _INTERIOR = 10, 2
+
+_FILE_HEADER_BYTES = 100
+
+_DEFAULT_PAGE_BYTES = 4096
+
+_WAL_HEADER_BYTES, _FRAME_HEADER_BYTES = 32, 24
+
+_WAL_MAGIC = (0x377F0682, 0x377F0683)
+
+_PAYLOAD_BYTES_MAX = 8 << 20
+"""The maximum size of a record that is read; an event has at most 4 MiB."""
+
+_COLUMNS_MAX = 8
+
+_FIXED_SIZES = (0, 1, 2, 3, 4, 6, 8, 8, 0, 0, 0, 0)
+"""The sizes of columns of the types 0 to 11, in bytes."""
+
+_RECORD_BEGINS = re.compile(rb"[\x03-\x08][\x0e-\x7f](?=.{1,6}[a-z])", re.DOTALL)
+"""The first bytes of a record in a page. Only records with a short key that begins with a letter match."""
+
+PageSource = Callable[[int], bytes | None]
+"""A function that returns a page by its number, from 1, or None."""
+
 
 def sqlite_ways(place: Path, memory: str | None, scratch: Path) -> Iterator[Way]:
     """Yield the ways of reading the store `memory` in the file `place`; `scratch` is a folder for copies."""
@@ -92,25 +116,6 @@ def _pages_of_others(files: SQLiteFiles, memory: str | None, copy: Path) -> set[
             pages.add(page)
             waiting += files.children(page)
     return pages
-
-
-_LEAF, _INTERIOR = 10, 2
-_FILE_HEADER_BYTES = 100
-_DEFAULT_PAGE_BYTES = 4096
-_WAL_HEADER_BYTES, _FRAME_HEADER_BYTES = 32, 24
-_WAL_MAGIC = (0x377F0682, 0x377F0683)
-_PAYLOAD_BYTES_MAX = 8 << 20
-"""The maximum size of a record that is read; an event has at most 4 MiB."""
-
-_COLUMNS_MAX = 8
-_FIXED_SIZES = (0, 1, 2, 3, 4, 6, 8, 8, 0, 0, 0, 0)
-"""The sizes of columns of the types 0 to 11, in bytes."""
-
-_RECORD_BEGINS = re.compile(rb"[\x03-\x08][\x0e-\x7f](?=.{1,6}[a-z])", re.DOTALL)
-"""The first bytes of a record in a page. Only records with a short key that begins with a letter match."""
-
-PageSource = Callable[[int], bytes | None]
-"""A function that returns a page by its number, from 1, or None."""
 
 
 class _Damaged(Exception):

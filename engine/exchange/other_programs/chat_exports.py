@@ -141,7 +141,7 @@ def order_messages(
 
 
 def _last(parents: Mapping[str, str | None], children: Mapping[str, Sequence[str]]) -> str | None:
-    """Return the last message of the branch from the last root, always continued with the last answer."""
+    """Return the last message of the branch that starts at the last root and follows the last answers."""
     roots = [name for name, parent in parents.items() if parent is None or parent not in parents]
     here = roots[-1] if roots else next(iter(parents), None)
     seen: set[str] = set()

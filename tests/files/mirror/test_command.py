@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from engine.base.errors import InvalidInputError
-from engine.memories.memory_settings import find_mirror
+from engine.memory.memory_settings import find_mirror
 from tests.files.mirror.parsing import MANIFEST, tree
 from tests.support.command_line import Cli
 
