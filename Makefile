@@ -10,10 +10,13 @@ FACTOR ?= 1
 # With which kernels `make soak` and `make nightly` run everything, one after the other.
 KERNELS ?= auto python
 
+# How tests are run, here and in .github/workflows: with one process for each core.
+PYTEST := $(BIN)/python -m pytest -n auto --dist worksteal
+
 # Tests start hundreds of processes; without bytecode on the disk each would compile the libraries again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test quick lint crate words frameworks soak nightly torture fuzz attack coverage package docs pictures workflows bench retrieval exploration agents dreaming clean
+.PHONY: demo setup test one quick lint crate words frameworks soak nightly torture fuzz attack coverage package docs pictures workflows bench retrieval exploration agents dreaming clean
 
 # The crate in engine/kernels is compiled during the installation if Cargo is there.
 CRATE := $(wildcard engine/kernels/Cargo.* engine/kernels/.cargo/* engine/kernels/src/*.rs)
@@ -25,16 +28,25 @@ $(VENV)/.installed: pyproject.toml $(CRATE)
 	-$(BIN)/python -m pip install --quiet --disable-pip-version-check --group pipeline
 	touch $@
 
+setup: $(VENV)/.installed
+
 demo: $(VENV)/.installed
 	$(BIN)/python examples/demo.py $(STORE)
 
 test: $(VENV)/.installed lint
-	$(BIN)/python -m pytest -n 2 --dist worksteal
-	MEMROOT_KERNELS=python $(BIN)/python -m pytest -n 2 --dist worksteal -m "twins and not soak"
+	$(PYTEST)
+	MEMROOT_KERNELS=python $(PYTEST) -m "twins and not soak"
 
+# Runs the test files whose paths contain T: `make one T=recall`.
+one: $(VENV)/.installed
+	@files="$$(find tests bench -path '*$(T)*' -name 'test_*.py')"; \
+	if [ -z "$(T)" ] || [ -z "$$files" ]; then echo 'no test file has T in its path: make one T=recall'; exit 2; fi; \
+	$(PYTEST) $$files
+
+# The tests without those marked `slow`: a file with this mark takes over two seconds, or starts many processes.
 quick: $(VENV)/.installed
 	$(BIN)/ruff check .
-	$(BIN)/python -m pytest -n 2 --dist worksteal --quick
+	$(PYTEST) -m "not slow and not soak and not frameworks"
 
 lint: $(VENV)/.installed crate
 	$(BIN)/ruff check .
@@ -56,11 +68,11 @@ words: $(VENV)/.installed
 # The adapters in engine/frameworks, each with its framework in an environment of its own (build/frameworks). The
 # first run makes the environments, which takes about a minute of CPU.
 frameworks: $(VENV)/.installed
-	$(BIN)/python -m pytest -n 2 --dist worksteal -m frameworks
+	$(PYTEST) -m frameworks
 
 soak: $(VENV)/.installed
 	for kernels in $(KERNELS); do MEMROOT_KERNELS=$$kernels MEMROOT_SOAK=$(FACTOR) \
-		$(BIN)/python -m pytest -n 2 --dist worksteal -m "soak or hypothesis" || exit; done
+		$(PYTEST) -m "soak or hypothesis" || exit; done
 
 # The reliability programme (docs/reliability.md). A run that was stopped goes on with the same SEED and SHARE.
 SHARE ?= 1
@@ -82,12 +94,12 @@ attack: $(VENV)/.installed
 
 nightly: $(VENV)/.installed lint
 	for kernels in $(KERNELS); do MEMROOT_KERNELS=$$kernels MEMROOT_SOAK=10 \
-		$(BIN)/python -m pytest -n 2 --dist worksteal -m "" || exit; done
+		$(PYTEST) -m "" || exit; done
 
 # The tests, and the lines and branches that none of them reaches; htmlcov/index.html shows them. The test that is
 # left out watches which libraries a process loads, and the measuring loads some itself.
 coverage: $(VENV)/.installed
-	$(BIN)/python -m pytest -n 2 --dist worksteal --cov --cov-report=term --cov-report=html \
+	$(PYTEST) --cov --cov-report=term --cov-report=html \
 		--deselect tests/cli/test_processes.py::test_start_up_loads_only_what_is_needed
 
 # The source distribution, and the wheel made from it. A release uploads the former, and wheels of its own.

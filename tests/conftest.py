@@ -40,33 +40,6 @@ CHANCE = Random()
 if not FACTOR:
     os.urandom = CHANCE.randbytes
 
-SLOW = frozenset(
-    """
-    test_all_sizes test_arguments test_bm25 test_changed_rows test_chunks test_claims test_codec
-    test_command test_commands test_determinism test_differential test_docs test_exploring
-    test_failures test_faults test_follower test_followers test_fresh_proofs test_graph test_hints test_hits
-    test_hostile test_imports test_index_corruption test_index_follower test_isolation
-    test_journal_erased test_killed test_kills test_kinds test_laws test_leveldb test_leveldb_crashes
-    test_limits test_loop test_machine test_mcp_memory test_moments test_mutants test_mutations test_odd_text
-    test_offline test_paths test_places test_power test_processes test_reference test_rot test_segments
-    test_connections test_deadlines test_mcp_http test_month test_sockets test_stopping
-    test_picture test_several test_several_processes test_several_writers test_spec_example test_sqlite
-    test_standalone test_stdio test_tamper test_threads test_tiles test_tiles_again test_tiles_compared
-    test_totality test_unicode14 test_vectors test_verbs test_wheel
-    """.split()  # noqa: SIM905  a list of them would take a page
-)
-"""The test modules that `--quick` skips: each takes over two seconds, or starts many processes."""
-
-
-def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add the option `--quick` to pytest."""
-    parser.addoption("--quick", action="store_true", help="leave out the modules that take long")
-
-
-def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """With `--quick`, do not import the modules that take long."""
-    return True if config.getoption("quick") and collection_path.stem in SLOW else None
-
 
 def pytest_sessionstart(session: pytest.Session) -> None:
     """Print the seed of a long run, with which the run can be repeated."""

@@ -16,9 +16,8 @@ from pathlib import Path
 import click
 import pytest
 
-from engine.base import limits
-from engine.base.version import __version__
-from engine.cli.tree import COMMANDS
+from engine.base import __version__, limits
+from engine.cli.command_tree import COMMANDS
 from tests.support.pages import (
     DOCS,
     PAGES,
@@ -39,6 +38,8 @@ from tests.support.pages import (
     spans,
 )
 from tests.support.postgresql import free_port
+
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[1]
 
 OURS = frozenset({"backends", "bench", "engine", "examples", "proofs", "tests"})
@@ -122,7 +124,7 @@ FAULTY = {
     "proof opening files": ("proofs/x.py", "open('x')"),
     "proof importing sockets": ("proofs/x.py", "import socket"),
     "relative import": ("engine/cli/x.py", "from ..errors import EngineError"),
-    "engine importing tests": ("engine/x.py", "from tests.shared import needs"),
+    "engine importing tests": ("engine/x.py", "from tests.support.shared_data import needs"),
     "engine importing bench": ("engine/x.py", "import bench.run"),
     "example importing tests": ("examples/x.py", "import tests"),
     "engine syncing files": ("engine/x.py", "import os\nos.fsync(3)"),

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from tests.support.children import run
+
+pytestmark = pytest.mark.slow
 
 OFFLINE = """
 import socket, sys

@@ -9,6 +9,8 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[1]
 PICTURE = ROOT / "docs" / "picture.svg"
 SVG = "{http://www.w3.org/2000/svg}"

@@ -20,7 +20,9 @@ from zipfile import ZipFile
 
 import pytest
 
-from engine.base.version import __version__
+from engine.base import __version__
+
+pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGES = ("backends", "engine", "proofs")

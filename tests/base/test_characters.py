@@ -18,6 +18,8 @@ from engine.cli.cli_output import shown
 from engine.query.prompt_text import body, on_one_line
 from engine.text.analyzer import analyze_query, index_terms
 
+pytestmark = pytest.mark.slow
+
 EVERYTHING = "28ab1e3e4373b58bf87105f8b0b02774270921cce3d9a806ce10002d8d621402"
 
 

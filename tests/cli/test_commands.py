@@ -21,6 +21,8 @@ from proofs.claim_words import words_of
 from tests.support.command_line import Cli
 from tests.support.leveldb import needs_leveldb
 
+pytestmark = pytest.mark.slow
+
 Pair = tuple[str, str]
 
 with Engine.open("memory:") as _memory:

@@ -22,6 +22,8 @@ from tests.query.explore.support import FORGED, cost_of, wrong_with_text
 from tests.query.recall.support import id_of
 from tests.support.command_line import Cli
 
+pytestmark = pytest.mark.slow
+
 MIND = "00000000-0000-0000-0000-000000000123"
 TEA = "7ea00000-0000-8000-8000-000000000001"
 FORGED_IN_LINES = [text for text in FORGED if text.isprintable()]

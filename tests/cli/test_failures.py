@@ -17,6 +17,8 @@ from tests.cli.test_commands import Pair, arguments
 from tests.support.command_line import Cli, Result
 from tests.support.leveldb import needs_leveldb
 
+pytestmark = pytest.mark.slow
+
 MAKES_A_STORE = {"init", "add", "ingest", "import", "relate"}
 VERIFIES_A_FILE = {"verify-backup", "verify-checkpoint", "verify-proof"}
 NEEDS_NO_STORE = (

@@ -19,6 +19,8 @@ from engine.engine import Engine
 from tests.kernels.native import native
 from tests.support.leveldb import needs_leveldb
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[2]
 TIMEOUT = 60
 HOSTILE = "[red]kettle[/red] \x1b[31mred \x9b2J \u202eover :smile:"

@@ -19,6 +19,8 @@ from engine import Engine
 from engine.base.errors import BusyError
 from tests.support.command_line import Cli
 
+pytestmark = pytest.mark.slow
+
 PROGRAM = "import sys; from engine.cli.main import main; sys.exit(main(sys.argv[1:]))"
 SECONDS_MAX = 60
 
@@ -164,7 +166,7 @@ def test_without_the_library_the_extra_is_named(
 ) -> None:
     """The error names the extra, and nothing is ingested."""
     (surroundings / "notes").mkdir()
-    monkeypatch.setattr("engine.files.watching.find_spec", lambda name: None)
+    monkeypatch.setattr("engine.files.folder_watching.find_spec", lambda name: None)
     result = cli("watch", "notes")
     assert (result.code, "pip install 'memroot[watch]'" in result.err) == (10, True)
     assert not (surroundings / "store").exists()

@@ -9,6 +9,8 @@ import pytest
 
 from tests.cli.test_watch import Watching, watching_in
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def run(surroundings: Path) -> Iterator[Watching]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import count
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -16,6 +17,8 @@ from engine.commands.base import Command
 from engine.commands.reconcile import UpsertAtom, UpsertEdge
 from engine.commands.secrets.policy import SecretsPolicy
 from proofs.leaves import EdgeType
+
+pytestmark = pytest.mark.slow
 
 ERASED = "A text that was erased."
 CONTENTS = ("one", "two", "Three, with ünïcödé", "four", ERASED, "five 🦉")

@@ -10,6 +10,8 @@ from engine.engine import Engine
 from tests.copies.support import CHAIN, KETTLE, TRAIN, copy_of
 from tests.support.command_line import Cli
 
+pytestmark = pytest.mark.slow
+
 Ids = list[str]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -10,6 +11,8 @@ from engine.engine import Engine
 from proofs.leaves import tag_identity
 from tests.copies.support import Looks, kettles, live_texts, looks
 from tests.support.engines import backend_of, fresh_rows, projection_rows, rows_of
+
+pytestmark = pytest.mark.slow
 
 LABELS = st.tuples(
     st.lists(st.sampled_from(["red", "Red", "tea", "two words", "STRASSE", "straße"]), max_size=4),

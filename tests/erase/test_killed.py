@@ -29,6 +29,8 @@ from tests.support.faults import Fault, FaultBackend, Kind
 from tests.support.leveldb import LEVELDB
 from tests.support.workloads import id_of
 
+pytestmark = pytest.mark.slow
+
 UNDISTURBED = rows_made(erased())
 BEFORE = rows_made(small())
 

@@ -18,6 +18,8 @@ from tests.erase.support import erased, mixed, rows_made, small
 from tests.support.engines import backend_of, copied_rows, engine_on, fresh_rows, put_rows
 from tests.support.workloads import id_of
 
+pytestmark = pytest.mark.slow
+
 few = settings(max_examples=12, deadline=None)
 
 

@@ -37,7 +37,7 @@ from tests.support.engines import backend_of, copied_rows, engine_on, fresh_rows
 from tests.support.faults import Fault, FaultBackend, Overtaken
 from tests.support.workloads import commands
 
-pytestmark = pytest.mark.twins
+pytestmark = [pytest.mark.twins, pytest.mark.slow]
 
 NAMES = ("records", "index", "tags", "trees", "log", "names", "meta-entries", "requests")
 

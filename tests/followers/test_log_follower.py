@@ -18,10 +18,12 @@ from engine.ledger.layout import JOURNAL, SUBTREE, cursor_key, journal_key, subt
 from engine.trust.audit.verify import verify
 from engine.trust.proving.log_witnesses import LogPaths
 from proofs.log import root_of
-from tests.spec_rows import log_rows
+from tests.spec.spec_rows import log_rows
 from tests.support.engines import backend_of, copied_rows, engine_on, fresh_rows, put_rows
 from tests.support.workloads import commands
 from tests.trust.tiles.support import Definition, follow, leaves, log_of
+
+pytestmark = pytest.mark.slow
 
 LARGEST = 65_537
 DEFINED = Definition(leaves(LARGEST))

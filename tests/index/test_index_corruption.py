@@ -9,6 +9,8 @@ from engine.index.segments import SegmentName, decode_summary, parse_summary_key
 from proofs.codec import pack, unpack
 from tests.followers.support import World, Written, history, world_of
 
+pytestmark = pytest.mark.slow
+
 TEXTS: list[Written] = ["Anna: the sea", "ship"]
 NAME = SegmentName(0, 0)
 LENGTHS = NAME.row_prefix + b"\x00"

@@ -28,7 +28,7 @@ from tests.followers.support import (
     world_of,
 )
 
-pytestmark = pytest.mark.twins
+pytestmark = [pytest.mark.twins, pytest.mark.slow]
 
 ROOT_OF_300 = "5086d25b741c4126cb86cd3fb2c9d232f43028c0f6f0122a93b3e4fdac3b3a8b"
 ROWS_ROOT = "3a1d949bbeb080ad4881078ec9a155bd6de1d59fecb48ffa0560854864fb7215"

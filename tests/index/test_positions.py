@@ -14,6 +14,8 @@ from engine.base.limits import INTEGER_MAX
 from engine.index.positions import NO_NEIGHBOUR, PositionsCache, distinct, sorted_pairs
 from tests.index.lines import SOURCES, TITLES, Document, Line, large, lines
 
+pytestmark = pytest.mark.slow
+
 ONE, OTHER = SOURCES[1], SOURCES[2]
 
 

@@ -22,6 +22,8 @@ from tests.soundness.mutations import CLASSES, Seed, seeds_of
 from tests.soundness.support import items
 from tests.support.soak import seed, times
 
+pytestmark = pytest.mark.slow
+
 STORES: Final = ((0, 0), (3, 0), (24, 0), (24, 1), (257, 0))
 """Atoms and number of each store whose proofs are changed."""
 BATCH: Final = 20_000

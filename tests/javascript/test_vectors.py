@@ -10,6 +10,8 @@ from tests.javascript.node import Question, ask, question_of
 from tests.vectors.load import Vector, invalid_proofs, read
 from tests.vectors.logs import leaf
 
+pytestmark = pytest.mark.slow
+
 
 def valid_question(vector: Vector) -> Question:
     """Return the question that a valid proof answers."""

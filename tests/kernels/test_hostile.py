@@ -17,6 +17,8 @@ from proofs import events, leaves
 from proofs.events import AtomBody, AtomDetail, Entry, EventKind, Header
 from tests.kernels.native import native
 
+pytestmark = pytest.mark.slow
+
 STUB = Path(__file__).resolve().parents[2] / "engine" / "kernels" / "_native.pyi"
 CODE = ast.parse(STUB.read_text(encoding="utf-8")).body
 FUNCTIONS = {node.name: node for node in CODE if isinstance(node, ast.FunctionDef)}

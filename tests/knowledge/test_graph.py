@@ -36,6 +36,8 @@ from proofs.leaves import State
 from tests.support.engines import backend_of, engine_on, refuses
 from tests.support.shared_data import needs
 
+pytestmark = pytest.mark.slow
+
 ALICE = Entity("Alice", "person", ("likes tea", "lives in Bern"))
 BOB = Entity("Bob", "", ())
 

@@ -19,6 +19,8 @@ from proofs.events import AtomDetail, EventKind, Header, TagsBody
 from proofs.forms import Check, edge_code, many, optional, raw_up_to, signed, sized, text, uint
 from proofs.hashing import FORMAT
 
+pytestmark = pytest.mark.slow
+
 Plain = Callable[[Any], bool]
 
 

@@ -9,6 +9,8 @@ from engine.trust.audit.verify import verify
 from tests.support.engines import backend_of, copied_rows, engine_on, put_rows
 from tests.support.workloads import commands
 
+pytestmark = pytest.mark.slow
+
 ENGINE = engine_on()
 ENGINE.apply(commands(6))
 ENGINE.catch_up()

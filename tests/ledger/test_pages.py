@@ -23,6 +23,8 @@ from tests.ledger.support import (
     values,
 )
 
+pytestmark = pytest.mark.slow
+
 TREE = PagedTree("atoms")
 V, W = b"\x01" * 32, b"\x02" * 32
 

@@ -21,6 +21,8 @@ from tests.mcp.support import Answer, Memory
 from tests.support.shared_data import needs
 from tests.support.soak import often
 
+pytestmark = pytest.mark.slow
+
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8), inner, max_size=4),

@@ -10,7 +10,9 @@ import pytest
 
 from engine.engine import Engine
 from tests.mcp.support import Memory, read_tokens
-from tests.shared import needs
+from tests.support.shared_data import needs
+
+pytestmark = pytest.mark.slow
 
 HINTS, PEEK, NEIGHBORS, EMPTY = 110, 65, 110, 25
 """The most that an answer of each kind may cost without a budget."""

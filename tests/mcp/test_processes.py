@@ -12,10 +12,12 @@ from pathlib import Path
 import anyio
 import pytest
 
-from backends.sqlite import SQLiteBackend
+from backends.sqlite.sqlite_backend import SQLiteBackend
 from engine.engine import Engine
 from tests.mcp.support import TIMEOUT, Answer, Raw, call, connected, environment, facts_of
 from tests.support.leveldb import LEVELDB
+
+pytestmark = pytest.mark.slow
 
 WRITES = 40
 

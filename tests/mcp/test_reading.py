@@ -8,6 +8,8 @@ import pytest
 
 from tests.mcp.support import Memory, cost_of
 
+pytestmark = pytest.mark.slow
+
 TIME = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ"
 
 

@@ -18,6 +18,8 @@ from tests.mcp.support import INITIALIZE, INITIALIZED, Answer, Raw, call, connec
 from tests.support.shared_data import needs
 from tests.support.soak import often
 
+pytestmark = pytest.mark.slow
+
 LIST: dict[str, Any] = {"jsonrpc": "2.0", "id": 2, "method": "tools/list"}
 HARMFUL = re.compile(rb"[<>\x00-\x1f\x7f]")
 

@@ -14,7 +14,7 @@ from backends.memory import MemoryBackend
 from tests.model.machine import EngineMachine
 from tests.support.soak import times
 
-pytestmark = pytest.mark.twins
+pytestmark = [pytest.mark.twins, pytest.mark.slow]
 
 
 def check(machine: Callable[[], EngineMachine], examples: int, steps: int) -> None:

@@ -12,6 +12,8 @@ from hypothesis.stateful import run_state_machine_as_test
 from tests.model.several import SeveralMachine
 from tests.support.soak import times
 
+pytestmark = pytest.mark.slow
+
 
 def check(folder: Path, examples: int, steps: int) -> None:
     """Run the machine with this number of examples and steps, each in a new folder."""

@@ -37,6 +37,8 @@ from tests.support.soak import seed as fresh
 from tests.support.soak import times
 from tests.support.workloads import commands
 
+pytestmark = pytest.mark.slow
+
 STOP = frozenset(STOP_WORDS)
 KINDS = ("root", "log")
 Offered = tuple[bytes, Basis, list[Claim]]

@@ -11,7 +11,9 @@ from tests.reference.cbor import read, write
 from tests.reference.claims import Basis, Claim
 from tests.reference.journals import STORE, atom_id, edge_key
 from tests.reference.verifier import check
-from tests.spec_page import example_values
+from tests.spec.spec_page import example_values
+
+pytestmark = pytest.mark.slow
 
 ABSENCES = (c.NO_ATOM, c.NO_EDGE, c.NO_TAG, c.NONE_TAGGED, c.NO_TERM)
 """Claims of absence. Many absent keys lie in one gap, so the same proof may show several such claims."""

@@ -10,9 +10,11 @@ import pytest
 
 from engine import AsyncEngine, Engine, NotFoundError
 from engine.base.errors import ForbiddenError, UnauthorizedError
-from engine.memories import named_changing as changing
+from engine.memory import named_memories as changing
 from tests.asynchronous.support import run_in_asyncio
 from tests.remote.support import new_store, serving
+
+pytestmark = pytest.mark.slow
 
 
 def test_several_threads_share_a_client(tmp_path: Path) -> None:

@@ -14,11 +14,13 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from backends.sqlite_tokens import tokens_file
-from engine.base.scope import Scope
+from engine.base.scopes import Scope
 from engine.engine import Engine
 from engine.service.tokens import Tokens
+from engine.store.named_places import tokens_file
 from tests.service.processes import serving
+
+pytestmark = pytest.mark.slow
 
 TIMEOUT = 60
 

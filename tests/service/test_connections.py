@@ -13,10 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.base.errors import RefusedError
-from engine.service.connections import Connections, Place, Standing
-from engine.service.listening import listening
-from engine.service.settings import Limits, Settings
+from engine.service.http_connection import Connections, Place, Standing
+from engine.service.listening import Limits, Settings, listening
 from tests.service.raw import GOOD, answer_of, rest_of, seen_to_stay_open, serving, status_of
+
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture

@@ -10,6 +10,8 @@ import pytest
 from engine.service.listening import Limits, Settings, network_of
 from tests.service.raw import Served, rest_of, seen_to_stay_open, serving, status_of
 
+pytestmark = pytest.mark.slow
+
 SHORT = Limits(
     head_seconds=0.2,
     body_seconds=0.2,

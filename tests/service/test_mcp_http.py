@@ -22,6 +22,8 @@ from mcp.client.streamable_http import streamable_http_client
 
 from tests.mcp.support import INITIALIZE, TIMEOUT, Answer, arguments, call, environment, facts_of
 
+pytestmark = pytest.mark.slow
+
 TOKEN = "a-token-of-some-length-0123456789"  # noqa: S105  it guards an empty store for a second
 
 

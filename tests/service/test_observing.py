@@ -14,15 +14,16 @@ from typing import Any
 
 import pytest
 
-from engine.base.scope import Scope
+from engine.base.scopes import Scope
 from engine.service.access import Access
 from engine.service.app import application
-from engine.service.logs import JsonFormatter, log_requests
-from engine.service.memories import Memories
-from engine.service.metrics import BUCKETS, Metrics
-from engine.service.observing import Exchange
+from engine.service.guard import BUCKETS, Exchange, Metrics
+from engine.service.request_logs import JsonFormatter, log_requests
+from engine.service.served_memories import Memories
 from tests.service.raw import Served, rest_of, serving, status_of
 from tests.service.support import KnownGrant
+
+pytestmark = pytest.mark.slow
 
 BEARER = "mr_the-token-that-nobody-may-see"
 GOOD = f"Authorization: Bearer {BEARER}"

@@ -13,6 +13,8 @@ import pytest
 
 from tests.service.raw import GOOD, TIMEOUT, rest_of, serving, status_of
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -59,7 +61,7 @@ def test_a_client_that_does_not_read_cannot_stop_the_end() -> None:
 
 PROGRAM = """
     from engine.service.server import serve
-    from engine.service.settings import Settings
+    from engine.service.listening import Settings
     from tests.service.raw import App
     serve(App(), Settings(), lambda text: print(text, flush=True))
     print("closed")

@@ -18,12 +18,14 @@ from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
 from engine.base.errors import EngineError
-from engine.base.scope import Scope
+from engine.base.scopes import Scope
 from engine.commands.atoms import Add
 from engine.engine import Engine
 from engine.service.tokens import Tokens
 from tests.service.processes import Running, serving
 from tests.support.postgresql import NoServerError, Server, programs, standby_of, temporary_server
+
+pytestmark = pytest.mark.slow
 
 TIMEOUT: Final = 60
 PAUSE: Final = 0.05

@@ -19,6 +19,8 @@ from tests.soundness.running import Tally, run_class
 from tests.soundness.support import SIZES, items
 from tests.support.soak import seed, times
 
+pytestmark = pytest.mark.slow
+
 COUNTS = {
     "M1": 50_000,
     "M2": 10_000,

@@ -26,6 +26,8 @@ from tests.spec.spec_page import blocks, example_values, named, stop_words
 from tests.spec.spec_rows import all_rows
 from tests.vectors.example import Clock, example_memory, rows_of, salt_of
 
+pytestmark = pytest.mark.slow
+
 ROOTS = ("log", "atoms", "edges", "index", "tags")
 
 needs_unicode14 = pytest.mark.skipif(

@@ -39,6 +39,8 @@ from tests.vectors import logs
 from tests.vectors.example import OF_THE_LOG, PROVED, STORE, claim_in_words, example_memory
 from tests.vectors.load import basis_of, claims_of, invalid_proofs, read
 
+pytestmark = pytest.mark.slow
+
 EXAMPLE = example_values()
 FIRST = UUID(hex=EXAMPLE["id first"])
 HEAD = LogHead(STORE, 6, bytes.fromhex(EXAMPLE["root log"]))

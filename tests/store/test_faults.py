@@ -26,6 +26,8 @@ from tests.support.engines import BEGIN, backend_of, engine_on, fresh_rows, rows
 from tests.support.faults import Fault, FaultBackend, Kind
 from tests.support.workloads import ONE_AT_A_TIME, WORKLOADS, id_of
 
+pytestmark = pytest.mark.slow
+
 WRITE_FAULTS = [kind for kind in get_args(Kind) if kind in ("before", "after", "drop_unsynced")]
 
 

@@ -23,6 +23,8 @@ from tests.support.leveldb import LEVELDB
 from tests.support.recording import Recording
 from tests.support.workloads import id_of
 
+pytestmark = pytest.mark.slow
+
 THREADS = 8
 ROUNDS = 12
 TRACE = Path(__file__).with_name("trace.txt")

@@ -7,9 +7,9 @@ import sqlite3
 from pathlib import Path
 
 from backends.base import Row
-from backends.sqlite import SQLiteBackend
-from backends.sqlite_named import memories_in
-from backends.sqlite_tables import memory_numbers
+from backends.sqlite.sqlite_backend import SQLiteBackend
+from backends.sqlite.sqlite_memories import memories_in
+from backends.sqlite.sqlite_tables import memory_numbers
 
 
 def to_layout_1(path: Path) -> None:

@@ -17,8 +17,8 @@ import click
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from engine.cli.session import Session
-from engine.cli.tree import build
+from engine.cli.cli_session import Session
+from engine.cli.command_tree import build
 from tests.support.measuring import measured
 
 ROOT = Path(__file__).resolve().parents[2]

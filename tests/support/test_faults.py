@@ -9,6 +9,8 @@ from backends.errors import BackendClosed, BackendError, BackendInDoubt, GuardFa
 from backends.memory import MemoryBackend
 from tests.support.faults import Fault, FaultBackend, Kind, Mode, Operation
 
+pytestmark = pytest.mark.slow
+
 READS: frozenset[Operation] = frozenset({"get", "scan"})
 
 

@@ -6,7 +6,7 @@ import random
 from collections.abc import Callable, Mapping, Sequence
 
 from backends.memory import MemoryBackend
-from engine.base.error_translation import translated
+from engine.base.errors import translated
 from engine.base.validation import show_id
 from engine.commands import (
     Add,

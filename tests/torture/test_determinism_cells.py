@@ -10,6 +10,8 @@ import pytest
 from engine.kernels import NATIVE
 from tests.torture.determinism import BACKENDS, BATCHES, DIFFERENT, FAILED, WAYS, cells, torture
 
+pytestmark = pytest.mark.slow
+
 CELLS = 6
 
 

@@ -10,6 +10,8 @@ from tests.support.leveldb import LEVELDB
 from tests.torture.interrupts import DIFFERS, STUCK, torture
 from tests.torture.oracle import BROKEN, FOREIGN, LOST
 
+pytestmark = pytest.mark.slow
+
 LINES = 15
 
 

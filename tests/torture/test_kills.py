@@ -16,6 +16,8 @@ from tests.torture.injected import Fault, run
 from tests.torture.kills import COUNTED, attempt, faults, undisturbed
 from tests.torture.oracle import FOREIGN
 
+pytestmark = pytest.mark.slow
+
 KILLS, FAILURES = 5, 2
 """Faults for each command on each backend."""
 

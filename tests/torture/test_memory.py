@@ -10,6 +10,8 @@ from tests.support.leveldb import LEVELDB
 from tests.torture.kills import COUNTED
 from tests.torture.memory import torture, why_not
 
+pytestmark = pytest.mark.slow
+
 TRIALS = 12
 
 

@@ -9,6 +9,8 @@ import pytest
 from tests.torture.mutants import MODULES, mutated, sites, source_of
 from tests.torture.survivors import ARGUED, survivors
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.soak
 @pytest.mark.parametrize("module", MODULES)

@@ -16,6 +16,8 @@ from tests.torture.disk import Disk
 from tests.torture.oracle import BROKEN, LOST, NOT_OPENED, WRONG, can_rescue
 from tests.torture.power import Run, State, explore, recorded, states
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def runs(memory: Path) -> Callable[[str], Run]:

@@ -8,6 +8,8 @@ from tests.support.faults import Kind
 from tests.torture.oracle import FOREIGN
 from tests.torture.reads import BROKEN_JOURNAL, KINDS, torture
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_no_write_rests_on_a_wrong_read(kind: Kind) -> None:

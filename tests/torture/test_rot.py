@@ -12,6 +12,8 @@ from tests.support.soak import often
 from tests.torture import rot
 from tests.torture.oracle import FOREIGN
 
+pytestmark = pytest.mark.slow
+
 CHANGES = 40
 
 

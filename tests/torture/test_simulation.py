@@ -8,6 +8,8 @@ import pytest
 
 from tests.torture.simulation import FAILURES, simulate
 
+pytestmark = pytest.mark.slow
+
 HISTORIES = 20
 REFUSED = (56, 71, 99, 247, 5065)
 """Histories in which a sound row is taken for damaged."""

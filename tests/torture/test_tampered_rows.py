@@ -9,6 +9,8 @@ import pytest
 from tests.support.soak import seed, times
 from tests.torture.tampered import FAULTS, torture
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize("part", range(4))
 def test_no_changed_row_misleads_a_command(part: int, tmp_path: Path) -> None:

@@ -11,12 +11,14 @@ from proofs.events import EventKind
 from proofs.hashing import key_digest, value_digest
 from proofs.smt import root_of
 from proofs.verifier import examine
-from tests import spec_naive as naive
 from tests.reference import hashes
 from tests.reference.both import ask, real_basis, real_claim, same
+from tests.spec import spec_naive as naive
 from tests.vectors.load import basis_of, claims_of, invalid_proofs, read
 from tests.vectors.make import FILES, FOLDER, dumped
 from tests.vectors.shown import shown
+
+pytestmark = pytest.mark.slow
 
 BYTES_MAX = 2_600_000
 

@@ -17,6 +17,8 @@ import pytest
 
 from engine.engine import Engine
 
+pytestmark = pytest.mark.slow
+
 TIMEOUT = 60
 SCRIPT = """#!/bin/sh
 path="${1#file://}"

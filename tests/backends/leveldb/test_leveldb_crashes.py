@@ -14,7 +14,7 @@ from tests.backends.damage import WRITE_ACKED, acked, assert_whole, filled
 from tests.support.children import run_traced
 from tests.support.leveldb import needs_leveldb
 
-pytestmark = needs_leveldb
+pytestmark = [needs_leveldb, pytest.mark.slow]
 
 CREATE = """
 import sys

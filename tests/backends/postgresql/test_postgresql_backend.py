@@ -3,6 +3,8 @@
 from hashlib import blake2b
 from pathlib import Path
 
+import pytest
+
 from backends.base import Backend, Capabilities
 from backends.postgresql.postgresql_backend import PostgreSQLBackend
 from tests.backends.suite import BackendSuite
@@ -10,6 +12,8 @@ from tests.backends.suite_guards import GuardSuite
 from tests.backends.suite_purge import SECRET, PurgeSuite
 from tests.backends.suite_threads import ThreadSuite
 from tests.support.postgresql import shared_server
+
+pytestmark = pytest.mark.slow
 
 
 class TestPostgreSQL(BackendSuite, GuardSuite, ThreadSuite, PurgeSuite):

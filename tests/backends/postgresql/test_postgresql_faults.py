@@ -39,6 +39,8 @@ from tests.support.postgresql import (
 from tests.support.soak import seed, times
 from tests.support.workloads import id_of
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def server() -> Iterator[Server]:

@@ -12,6 +12,8 @@ from tests.commands.secrets.samples import INNOCENT, SAMPLES, UNUSUAL, pem
 from tests.support.children import run
 from tests.support.soak import FACTOR
 
+pytestmark = pytest.mark.slow
+
 USUAL = SecretsPolicy("redact")
 EVERY = SecretsPolicy("redact", also=("email", "phone"))
 

@@ -22,6 +22,8 @@ from tests.knowledge.strategies import graphs
 from tests.support.command_line import Cli
 from tests.support.engines import engine_on, refuses
 
+pytestmark = pytest.mark.slow
+
 ALICE = {"type": "entity", "name": "Alice", "entityType": "person", "observations": ["likes tea", "is 7"]}
 BOB = {"type": "entity", "name": "Bob", "entityType": "", "observations": []}
 KNOWS = {"type": "relation", "from": "Alice", "to": "Bob", "relationType": "knows"}

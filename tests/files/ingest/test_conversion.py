@@ -18,6 +18,8 @@ from tests.files.ingest.folder import Folder
 from tests.files.ingest.made_files import docx, pdf
 from tests.support.children import run
 
+pytestmark = pytest.mark.slow
+
 PAGE = """<!doctype html><html><head><title>Trees &amp; tea</title><meta name="date" content="2021-05-06">
 <script>document.write("script")</script><style>p { color: red }</style></head><body>
 <nav>Home</nav><h1>Oak</h1><p>The oak_tree is <b>old</b>. <a href="b.html?x=1#ash">Ash</a>

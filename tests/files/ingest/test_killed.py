@@ -11,6 +11,8 @@ from tests.files.ingest.folder import fixed_clock, salt
 from tests.support.children import start
 from tests.support.leveldb import LEVELDB
 
+pytestmark = pytest.mark.slow
+
 CHILD = """
 import sys
 import engine.store.store

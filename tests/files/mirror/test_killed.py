@@ -18,6 +18,8 @@ from engine.files.mirror.mirror_place import MANIFEST
 from tests.files.mirror.parsing import listed, tree
 from tests.support.engines import engine_on
 
+pytestmark = pytest.mark.slow
+
 KILLED, FAILED = 9, 1
 OPERATIONS = ("mkdir", "rename", "unlink", "rmdir", "link", "write", "fchmod", "utime", "fsync", "open")
 

@@ -14,6 +14,8 @@ from engine.query.explore.explore_actions import Program
 from tests.query.recall.support import id_of
 from tests.support.engines import engine_on, unchanged_by
 
+pytestmark = pytest.mark.slow
+
 BAD: tuple[Any, ...] = (
     None,
     5,

@@ -20,6 +20,8 @@ from tests.query.recall.histories import questions
 from tests.query.recall.support import id_of, memory
 from tests.support.shared_data import needs
 
+pytestmark = pytest.mark.slow
+
 
 @given(memories, questions, st.integers(1, 12))
 @settings(max_examples=60)

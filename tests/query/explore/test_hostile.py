@@ -21,6 +21,8 @@ from tests.query.explore.support import FORGED, wrong_with_json, wrong_with_text
 from tests.query.recall.support import id_of, memory
 from tests.support.shared_data import needs
 
+pytestmark = pytest.mark.slow
+
 ANY = st.text(min_size=1, max_size=60) | st.sampled_from(FORGED)
 DATA = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**64), 2**64) | st.binary(max_size=20) | st.text(max_size=20),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -20,6 +21,8 @@ from tests.query.explore.doing import HOSTILE, Drawn, memories, policies
 from tests.query.recall.histories import questions
 from tests.query.recall.support import id_of, memory
 from tests.support.shared_data import needs
+
+pytestmark = pytest.mark.slow
 
 laws = settings(max_examples=60, deadline=None)
 budgets = st.one_of(st.integers(BUDGET_MIN, 600), st.just(2000))

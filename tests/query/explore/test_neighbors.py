@@ -14,6 +14,8 @@ from engine.query.explore.verb_answers import HAS_TAG, NEXT
 from tests.query.explore.support import memories
 from tests.query.recall.support import id_of, memory
 
+pytestmark = pytest.mark.slow
+
 WAYS = st.sampled_from(["in", "out", "both"])
 
 

@@ -17,6 +17,8 @@ from engine.query.explore.explorer import Explorer
 from tests.query.explore.support import cost_of, least_of, memories, verbs
 from tests.query.recall.support import id_of, memory
 
+pytestmark = pytest.mark.slow
+
 FORMS = st.sampled_from(Form)
 
 ROOM = 8

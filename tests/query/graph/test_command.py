@@ -9,6 +9,8 @@ import pytest
 from tests.query.graph.parsers import read_dot, read_mermaid
 from tests.support.command_line import Cli, bare, cli, pair, surroundings
 
+pytestmark = pytest.mark.slow
+
 __all__ = ["bare", "cli", "pair", "surroundings"]
 
 Pair = tuple[str, str]

@@ -23,6 +23,8 @@ from tests.query.recall.support import WORDS_ONLY, ask, fillers, id_of, memory
 from tests.support.children import ROOT
 from tests.support.engines import BEGIN, backend_of, head_of, salt_of
 
+pytestmark = pytest.mark.slow
+
 laws = settings(max_examples=25, deadline=None)
 
 limits = st.one_of(st.integers(1, 12), st.integers(1, 500))

@@ -15,6 +15,8 @@ from tests.copies.support import CHAIN, KETTLE, TRAIN, copy_of
 from tests.query.recall.support import WORDS_ONLY, ask, fillers, id_of, keys, memory, named
 from tests.query.recall.test_recall import questions, webs
 
+pytestmark = pytest.mark.slow
+
 MICRO = 1e-6
 WORDS = ("Anna", "Boris", "Clara", "Dora", "Emil", "Frida", "Georg", "Hanna", "Ida", "Jonas")
 

@@ -6,6 +6,8 @@ from engine.text.analyzer import analyze_query
 from engine.text.language.question import WORDS_MAX, analyze_question
 from engine.text.language.question_model import Part
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize(
     "text",

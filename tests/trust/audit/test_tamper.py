@@ -20,6 +20,8 @@ from tests.support.engines import backend_of, copied_rows, engine_on, put_rows, 
 from tests.support.faults import Fault, FaultBackend
 from tests.support.workloads import commands, id_of
 
+pytestmark = pytest.mark.slow
+
 Rows = dict[bytes, bytes]
 Changes = dict[bytes, bytes | None]
 

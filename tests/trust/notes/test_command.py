@@ -17,6 +17,8 @@ from tests.support.command_line import Cli, Result
 from tests.support.places import copy_store
 from tests.trust.notes.support import cosigned, note_bytes, witness_key
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def here(cli: Cli, surroundings: Path) -> Path:

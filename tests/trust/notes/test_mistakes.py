@@ -12,6 +12,8 @@ from tests.support.command_line import Cli
 from tests.trust.notes.support import cosigned, witness_key
 from tests.trust.notes.test_command import contradiction, here
 
+pytestmark = pytest.mark.slow
+
 __all__ = ["here"]
 
 

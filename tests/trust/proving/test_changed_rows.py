@@ -34,6 +34,8 @@ from proofs.verifier import verify
 from tests.support.engines import backend_of, copied_rows, engine_on, put_rows
 from tests.trust.proving.support import GONE, every_claim, filled, log_head, raw_id
 
+pytestmark = pytest.mark.slow
+
 Rows = dict[bytes, bytes]
 Changes = dict[bytes, bytes | None]
 

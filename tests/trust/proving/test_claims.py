@@ -43,6 +43,8 @@ from tests.support.engines import backend_of
 from tests.support.leveldb import LEVELDB
 from tests.trust.proving.support import every_claim, filled, log_head
 
+pytestmark = pytest.mark.slow
+
 ENGINE = filled()
 CLAIMS = every_claim(ENGINE)
 HEAD = log_head(ENGINE)

@@ -16,6 +16,8 @@ from tests.support.workloads import id_of
 from tests.trust.proving.commands import alone, as_standalone, trust
 from tests.trust.proving.support import raw_id
 
+pytestmark = pytest.mark.slow
+
 __all__ = ["bare", "cli", "surroundings"]
 
 ATOM = id_of(1)

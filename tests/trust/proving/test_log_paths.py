@@ -18,9 +18,11 @@ from engine.followers.base import Cursor, encode_cursor
 from engine.ledger.layout import JOURNAL, SUBTREE, cursor_key, journal_key, subtree_key
 from engine.trust.proving.log_witnesses import LogPaths
 from proofs.log import EMPTY_ROOT, check_consistency, check_inclusion, leaf_hash
-from tests.shared import needs
 from tests.support.engines import CountingReader, copied_rows, put_rows
+from tests.support.shared_data import needs
 from tests.trust.tiles.support import INPUTS, Definition, leaves, log_of, with_headers
+
+pytestmark = pytest.mark.slow
 
 SMALL, AT_ONE, AT_TWO = range(1, 66), range(255, 259), range(511, 515)
 AT_LEVEL_TWO = (65_535, 65_536, 65_537)

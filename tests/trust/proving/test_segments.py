@@ -24,6 +24,8 @@ from tests.support.engines import engine_on, rows_of
 from tests.support.workloads import id_of
 from tests.trust.proving.support import raw_id
 
+pytestmark = pytest.mark.slow
+
 SIZES = (0, 1, 255, 256, 257, 1023, 1024, 1025, 4095, 4096, 4400)
 """Numbers of ordinals: no segment, first ones, merged ones of two levels, with and without a tail."""
 DEAD = (2, 300, 4099)

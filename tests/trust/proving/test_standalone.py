@@ -20,6 +20,8 @@ from proofs.basis import Root
 from proofs.claim_words import words_of
 from tests.trust.proving.support import every_claim, filled, log_head
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[3]
 NEEDED = ("blake3", "cbor2", "proofs")
 MISSING = ("engine", "backends", "tests", "numpy", "cryptography", "plyvel", "pyroaring", "click", "rich")

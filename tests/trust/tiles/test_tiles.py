@@ -18,6 +18,8 @@ from tests.trust.tiles.reader import TileReader
 from tests.trust.tiles.support import header_of, leaves
 from tests.trust.tiles.tiles import SIGNED, files_of, note_at, put_out, real_store, synthetic
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize("size", [1, 2, 255, 256, 257, 512, 600, 65_536, 70_000])
 def test_a_reader_of_the_specification_gets_the_root_and_paths_from_the_tiles_alone(

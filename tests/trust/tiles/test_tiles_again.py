@@ -13,6 +13,8 @@ from engine.base.errors import BusyError
 from tests.trust.tiles.reader import TileReader
 from tests.trust.tiles.tiles import files_of, put_out, synthetic
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize(("first", "second"), [(1, 2), (255, 256), (200, 300), (256, 512), (300, 1_000)])
 def test_a_second_run_adds_what_is_new_and_touches_nothing_else(

@@ -16,6 +16,8 @@ from engine.trust.tiles import export
 from tests.trust.tiles.reader import TileReader
 from tests.trust.tiles.tiles import STORE_ID, files_of, note_at, put_out, synthetic
 
+pytestmark = pytest.mark.slow
+
 COVERED = sorted(
     f"tile/{name}"
     for name in (

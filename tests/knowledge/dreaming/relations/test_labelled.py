@@ -7,6 +7,8 @@ import pytest
 from bench.labelled_relations import dreamt, labelled, score
 from tests.knowledge.dreaming.pipeline import PACKAGE, needs_pipeline
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize("name", ["home", "work"])
 @pytest.mark.parametrize("pipeline", ["none", pytest.param(PACKAGE, marks=needs_pipeline)])

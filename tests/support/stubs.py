@@ -1,6 +1,6 @@
-"""The types of `AsyncEngine` and `AsyncExplorer`, made from the sources of `Engine` and `Explorer`.
+"""The types of `Memory`, `AsyncEngine` and `AsyncExplorer`, made from the sources of `Engine` and `Explorer`.
 
-`python -m tests.support.asynchronous_stub` rewrites the stubs in engine/asynchronous.
+`python -m tests.support.stubs` rewrites the stubs in engine/memory and engine/asynchronous.
 """
 
 from __future__ import annotations
@@ -8,25 +8,29 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
-from engine.asynchronous.memory import INTERNAL, READING
+from engine.asynchronous.async_engine import INTERNAL, READING
+from engine.base.scopes import offers
+from engine.engine import Engine
 
 ROOT: Final = Path(__file__).parents[2]
 
-MEMORY: Final = """
-# The types of `memory.py`, which `python -m tests.support.asynchronous_stub` makes from `Engine`.
+ASYNC_ENGINE: Final = """
+# The types of `async_engine.py`, which `python -m tests.support.stubs` makes from `Engine`.
 from collections.abc import Generator
 from contextlib import AbstractAsyncContextManager
 from types import TracebackType
 from typing import Any, Final, Generic, Self, TypeVar
 
-from engine.asynchronous.calls import Parts
-from engine.asynchronous.explorer import AsyncExplorer
-from engine.asynchronous.proved import AsyncProved
-from engine.engine import Engine
+from engine.asynchronous.async_explorer import AsyncExplorer
+from engine.asynchronous.worker_threads import Calls, Parts
+from engine.base.model import Atom
+from engine.memory.memory_protocol import Memory
+from engine.remote.proved_answers import Proved
+from proofs.note import Checkpoint as NotedCheckpoint
 {imports}
 _M = TypeVar("_M")
 
@@ -41,8 +45,8 @@ class Opening(Generic[_M]):
     async def __aexit__(self, *_: object) -> None: ...
 
 class AsyncEngine:
-    engine: Engine
-    def __init__(self, engine: Engine, *, threads: int = 8) -> None: ...
+    engine: Memory
+    def __init__(self, engine: Memory, *, threads: int = 8) -> None: ...
     async def __aenter__(self) -> Self: ...
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -52,11 +56,34 @@ class AsyncEngine:
     @property
     def proved(self) -> AsyncProved: ...
 {methods}
+
+class AsyncProved:
+    def __init__(self, proved: Proved, calls: Calls) -> None: ...
+    async def check(self) -> NotedCheckpoint: ...
+    async def get(self, id: str) -> Atom: ...
+    async def recall(self, query: str, **options: Any) -> tuple[Atom, ...]: ...
+    async def tagged(self, tag: str) -> tuple[str, ...]: ...
+    async def mentioning(self, word: str) -> tuple[str, ...]: ...
 """
 
-EXPLORER: Final = """
-# The types of `explorer.py`, which `python -m tests.support.asynchronous_stub` makes from `Explorer`.
-from engine.asynchronous.calls import Calls
+MEMORY: Final = """
+# The types of `memory_protocol.py`, which `python -m tests.support.stubs` makes from `Engine`.
+from types import TracebackType
+from typing import Protocol, Self, TypeGuard
+{imports}
+class Memory(Protocol):
+    def __enter__(self) -> Self: ...
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None: ...
+{methods}
+
+def is_memory(value: object) -> TypeGuard[Memory]: ...
+"""
+
+ASYNC_EXPLORER: Final = """
+# The types of `async_explorer.py`, which `python -m tests.support.stubs` makes from `Explorer`.
+from engine.asynchronous.worker_threads import Calls
 from engine.query.explore.explorer import Explorer
 {imports}
 class AsyncExplorer:
@@ -65,6 +92,8 @@ class AsyncExplorer:
     def total(self) -> int: ...
 {methods}
 """
+
+BODY: Final[tuple[ast.stmt, ...]] = (ast.Expr(ast.Constant(...)),)
 
 OWN: Final = {
     "open": "Opening[Self]",
@@ -78,27 +107,46 @@ OWN: Final = {
 
 def stubs() -> dict[Path, str]:
     """Return the stubs, each with the path of its file."""
-    folder = ROOT / "engine" / "asynchronous"
+    folder, explorer = ROOT / "engine" / "asynchronous", "engine/query/explore/explorer.py"
     return {
-        folder / "memory.pyi": _stub(MEMORY, "engine/engine.py", "Engine"),
-        folder / "explorer.pyi": _stub(EXPLORER, "engine/query/explore/explorer.py", "Explorer", "explore_"),
+        ROOT / "engine" / "memory" / "memory_protocol.pyi": _protocol(),
+        folder / "async_engine.pyi": _stub(ASYNC_ENGINE, "engine/engine.py", "Engine"),
+        folder / "async_explorer.pyi": _stub(ASYNC_EXPLORER, explorer, "Explorer", "explore_"),
     }
 
 
+def _protocol() -> str:
+    shared = {name for name, offer in offers(Engine).items() if offer.by_client}
+    module, methods = _methods("engine/engine.py", "Engine")
+    return _filled(MEMORY, module, [_declared(each) for each in methods if each.name in shared])
+
+
 def _stub(form: str, source: str, name: str, prefix: str = "") -> str:
+    module, methods = _methods(source, name)
+    wanted = [each for each in methods if each.name.startswith(prefix) and each.name not in INTERNAL]
+    return _filled(form, module, [_made(each) for each in wanted])
+
+
+def _methods(source: str, name: str) -> tuple[ast.Module, list[ast.FunctionDef]]:
+    """Return a module, and the public methods of one of its classes in the order of their names."""
     module = ast.parse((ROOT / source).read_text(encoding="utf-8"))
     (found,) = (each for each in module.body if isinstance(each, ast.ClassDef) and each.name == name)
-    methods = [
-        _made(each)
-        for each in sorted(found.body, key=lambda each: getattr(each, "name", ""))
-        if isinstance(each, ast.FunctionDef)
-        and each.name.startswith(prefix)
-        and not each.name.startswith("_")
-        and each.name not in INTERNAL
-    ]
+    methods = [each for each in found.body if isinstance(each, ast.FunctionDef) and each.name[0] != "_"]
+    return module, sorted(methods, key=lambda each: each.name)
+
+
+def _filled(form: str, module: ast.Module, methods: Sequence[ast.FunctionDef | ast.AsyncFunctionDef]) -> str:
     imports = _imports(module, {name for each in methods for name in _names(each)} - set(_names(form)))
     lines = ["    " + line for each in methods for line in ast.unparse(each).splitlines()]
     return _formatted(form.format(imports="\n".join(imports), methods="\n".join(lines)))
+
+
+def _declared(method: ast.FunctionDef) -> ast.FunctionDef:
+    """Return the signature of `method`."""
+    _leave_out_values(method.args)
+    decorators = [each for each in method.decorator_list if ast.unparse(each) == "property"]
+    made = ast.FunctionDef(method.name, method.args, list(BODY), decorators, method.returns)
+    return ast.fix_missing_locations(made)
 
 
 def _made(method: ast.FunctionDef) -> ast.FunctionDef | ast.AsyncFunctionDef:
@@ -106,10 +154,7 @@ def _made(method: ast.FunctionDef) -> ast.FunctionDef | ast.AsyncFunctionDef:
     name, result = method.name, ast.unparse(method.returns or ast.Constant(None))
     decorators = [each for each in method.decorator_list if ast.unparse(each) in ("property", "classmethod")]
     args = method.args
-    for defaults in (args.defaults, args.kw_defaults):
-        for at, value in enumerate(defaults):
-            if value is not None and not _is_plain(value):
-                defaults[at] = ast.Constant(...)
+    _leave_out_values(args)
     if name in ("connect", "open"):
         args.kwonlyargs.append(ast.arg("threads", ast.Name("int")))
         args.kw_defaults.append(ast.Constant(8))
@@ -118,9 +163,16 @@ def _made(method: ast.FunctionDef) -> ast.FunctionDef | ast.AsyncFunctionDef:
     plain = bool(decorators) or name in ("acting_as", "as_of") or result.startswith("Iterator[")
     result = OWN.get(name, result.replace("Iterator[", "Parts["))
     kind = ast.FunctionDef if plain else ast.AsyncFunctionDef
-    body: list[ast.stmt] = [ast.Expr(ast.Constant(...))]
-    made = kind(name, args, body, list(decorators), ast.parse(result, mode="eval").body)
+    made = kind(name, args, list(BODY), list(decorators), ast.parse(result, mode="eval").body)
     return ast.fix_missing_locations(made)
+
+
+def _leave_out_values(args: ast.arguments) -> None:
+    """Write `...` in place of defaults that are not plain."""
+    for defaults in (args.defaults, args.kw_defaults):
+        for at, value in enumerate(defaults):
+            if value is not None and not _is_plain(value):
+                defaults[at] = ast.Constant(...)
 
 
 def _is_plain(value: ast.expr) -> bool:
@@ -137,7 +189,7 @@ def _names(code: ast.AST | str) -> Iterator[str]:
         if isinstance(node, ast.Name):
             yield node.id
         elif isinstance(node, ast.ImportFrom):
-            yield from (alias.name for alias in node.names)
+            yield from (alias.asname or alias.name for alias in node.names)
 
 
 def _imports(module: ast.Module, names: set[str]) -> Iterator[str]:
