@@ -143,8 +143,8 @@ from .files.mirror.mirror_report import MirrorCheck as MirrorCheck
 from .files.mirror.mirror_report import MirrorReport as MirrorReport
 from .knowledge.dreaming.cycle import DreamReport as DreamReport
 from .knowledge.dreaming.dream_config import DreamConfig as DreamConfig
-from .memories.memory_protocol import Memory as Memory
-from .memories.named_memories import memories as memories
+from .memory.memory_protocol import Memory as Memory
+from .memory.named_memories import memories as memories
 from .query.context.passages import Window as Window
 from .query.context.windows import Context as Context
 from .query.explore.explore_actions import Action as Action

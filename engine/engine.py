@@ -222,7 +222,7 @@ class Engine:
         deadline: float | None = None,
         encrypted: bool = True,
     ) -> RemoteEngine:
-        """Connect to a memory on a service (`engine serve`). The result has the methods of `Engine`.
+        """Connect to a memory on a service (`engine serve`). The result has the methods of `Memory`.
 
         An operation that is not available to clients raises a RefusedError. The attribute `proved` answers
         with proofs that the client verifies, and `prove` verifies before it returns (docs/remote.md).

@@ -13,7 +13,6 @@ from email.utils import parsedate_to_datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from engine.base.error_translation import system_failure
 from engine.base.errors import (
     ClosedError,
     EngineError,
@@ -22,10 +21,11 @@ from engine.base.errors import (
     LimitError,
     SystemFailureError,
     TooManyRequestsError,
+    system_failure,
 )
 from engine.base.json_text import JsonError, dumped, parse, parse_several
-from engine.remote.address import Address
-from engine.remote.wire.problems import error_of
+from engine.remote.service_address import Address
+from engine.remote.wire.problem_details import error_of
 
 if TYPE_CHECKING:
     import httpx2
@@ -52,11 +52,11 @@ REPEATED: Final = frozenset({"busy", "closed", "system", "too_many_requests"})
 """The codes of errors after which a request was certainly not carried out, and may succeed later."""
 
 _SAYS_NOTHING: Final = REPEATED | {"unauthorized", "forbidden"}
-"""The codes of errors that do not tell whether an earlier request with the same key was carried out."""
+"""The codes of errors that leave open whether an earlier request with the same key was carried out."""
 
 _OK: Final = 200
 _LOST: Final = frozenset({429, 502, 503, 504})
-"""The statuses with which a proxy tells that it has no answer now."""
+"""The statuses with which a proxy says that it cannot answer now."""
 
 _PLAIN: Final = {"accept-encoding": "identity"}
 _KEY: Final = re.compile("[ -~]{1,110}")
@@ -204,7 +204,7 @@ class _Attempts:
     """The attempts of one call, within its deadline.
 
     Args:
-        transport: Where the attempts are made.
+        transport: The connections for the attempts.
         what: The name of the operation, or the path.
         key: The request key of a call that writes; None for a query.
     """
@@ -256,7 +256,7 @@ class _Attempts:
 
 
 def _value(answer: bytes, response: httpx2.Response, *, lines: bool = False) -> Any:
-    """Return the JSON value of a successful answer, or raise what the answer describes."""
+    """Return the JSON value of a successful answer, or raise the error that the answer describes."""
     status, pause = response.status_code, _pause(response.headers.get("retry-after"))
     try:
         if lines and status == _OK:
@@ -307,7 +307,7 @@ def client_for(
     """Return the connections to a service.
 
     Args:
-        address: The address. To a service on this machine, no proxy is used.
+        address: The address. No proxy is used for a service on this machine.
         token: The token to send; None for none.
         ca: A file with the certificates of the authorities to trust, in PEM; None for those of the system.
         timeout: The time in seconds after which a connection on which nothing arrives counts as lost.

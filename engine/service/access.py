@@ -1,8 +1,13 @@
-"""Who may call what: the token of a request, and what it permits."""
+"""Access control: the token of a request, the operations that it permits, and how often it may be used."""
 
 from __future__ import annotations
 
 import logging
+import math
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
@@ -14,22 +19,23 @@ from engine.base.errors import (
     TooManyRequestsError,
     UnauthorizedError,
 )
-from engine.base.scope import Scope
-from engine.service.rates import Rates
-from engine.service.request_state import END, TOKEN
+from engine.base.scopes import Scope
+from engine.service.guard import END, TOKEN
 
 if TYPE_CHECKING:
     from starlette.requests import Request
 
+
 log: Final = logging.getLogger("engine.service")
+_NAMES_MAX: Final = 10_000
 
 
 class Grant(Protocol):
-    """What a token permits."""
+    """The rights of a token."""
 
     @property
     def name(self) -> str:
-        """The name of the token, which is the actor of the events that it causes."""
+        """The name of the token. It is the actor of the events that are written with the token."""
 
     def allows(self, scope: Scope, memory: str) -> bool:
         """Return True if the token permits operations of this scope on a memory."""
@@ -39,13 +45,13 @@ class Tokens(Protocol):
     """The tokens that a service accepts."""
 
     def check(self, bearer: str) -> Grant | None:
-        """Return what a token permits, or None if there is no such token. The call may wait."""
+        """Return the grant of a token, or None if there is no such token. The call may wait."""
 
     def is_known(self, bearer: str) -> bool:
         """Return True if the token was valid when it was checked last. The call never waits."""
 
     def kept(self, bearer: str) -> Grant | None:
-        """Return what `check` returns if it is known without waiting; otherwise None."""
+        """Return the result of `check` if it is known without waiting; otherwise None."""
 
 
 class Access:
@@ -58,7 +64,7 @@ class Access:
         self._rates = rates
 
     def grant_of(self, request: Request) -> Grant:
-        """Return what the token of a request permits.
+        """Return the grant of the token of a request.
 
         Raises:
             UnauthorizedError: There is no valid token.
@@ -73,7 +79,7 @@ class Access:
         return self._counted(request, grant)
 
     def kept_grant_of(self, request: Request) -> Grant | None:
-        """Return what `grant_of` returns if it is known without waiting; otherwise None.
+        """Return the result of `grant_of` if it is known without waiting; otherwise None.
 
         Raises:
             TooManyRequestsError: The token was used too often.
@@ -91,7 +97,7 @@ class Access:
         return grant
 
     def is_stranger(self, request: Request) -> bool:
-        """Return True unless the token of a request was valid when it was checked last. Never waits."""
+        """Return True unless the token of a request was valid at its last check. Never waits."""
         bearer = _bearer(request)
         return bearer is None or not self._tokens.is_known(bearer)
 
@@ -159,3 +165,68 @@ def _count(rates: Rates, name: str, state: dict[str, Any]) -> None:
     if not rates.begin(name):
         raise TooManyRequestsError("too many requests of the token run at the same time")
     state[END] = partial(rates.end, name)
+
+
+class Rates:
+    """A token bucket (https://en.wikipedia.org/wiki/Token_bucket) for the requests of each name.
+
+    Any thread may use it.
+    """
+
+    def __init__(
+        self,
+        per_second: float,
+        at_once: int,
+        clock: Callable[[], float] = time.monotonic,
+        *,
+        running: int | None = None,
+    ) -> None:
+        """Allow each name `per_second` requests on average, and `at_once` after a pause.
+
+        At most `running` requests of a name may run at the same time; None for no limit.
+        """
+        self._most_running = running
+        self._running: Counter[str] = Counter()
+        self._per_second = per_second
+        self._at_once = at_once
+        self._clock = clock
+        self._full_at: dict[str, float] = {}
+        self._lock = threading.Lock()
+
+    def __len__(self) -> int:
+        return len(self._full_at)
+
+    def begin(self, name: str) -> bool:
+        """Note that a request runs until `end`. Return False if too many run already."""
+        with self._lock:
+            if self._most_running is not None and self._running[name] >= self._most_running:
+                return False
+            self._running[name] += 1
+            return True
+
+    def end(self, name: str) -> None:
+        """Note that a request has ended."""
+        with self._lock:
+            self._running[name] -= 1
+            if not self._running[name]:
+                del self._running[name]
+
+    def wait(self, name: str) -> int:
+        """Count one request.
+
+        Return 0 if it is allowed; otherwise the number of seconds until the next one is.
+        """
+        with self._lock:
+            return self._counted(name, self._clock())
+
+    def _counted(self, name: str, now: float) -> int:
+        full_at = max(self._full_at.get(name, now), now)
+        # The bucket misses `(full_at - now) * per_second` of its requests.
+        missing = (full_at - now) * self._per_second
+        if missing > self._at_once - 1:
+            return max(math.ceil((missing - self._at_once + 1) / self._per_second), 1)
+        if name not in self._full_at and len(self._full_at) >= _NAMES_MAX:
+            # A bucket that is full again says the same as none.
+            self._full_at = {other: full for other, full in self._full_at.items() if full > now}
+        self._full_at[name] = full_at + 1 / self._per_second
+        return 0

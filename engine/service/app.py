@@ -18,16 +18,20 @@ from starlette.routing import Route
 from engine.base.errors import EngineError
 from engine.remote.wire.operations import operations
 from engine.service.access import Access
-from engine.service.agents import Agents
-from engine.service.answers import answer, on_disconnect, on_engine_error, on_failure, on_http_error
-from engine.service.calls import Calls
-from engine.service.following import Following
-from engine.service.health import Health
-from engine.service.memories import Memories
-from engine.service.metrics import Metrics
-from engine.service.naming import Naming
+from engine.service.guard import Metrics
+from engine.service.long_answers import Following, WholeJournal
+from engine.service.mcp_http import Agents
 from engine.service.openapi import document
-from engine.service.pages import PATHS, page
+from engine.service.operation_calls import (
+    Calls,
+    answer,
+    on_disconnect,
+    on_engine_error,
+    on_failure,
+    on_http_error,
+)
+from engine.service.served_memories import Memories
+from engine.service.service_endpoints import PATHS, Health, Naming, page
 
 if TYPE_CHECKING:
     from engine.commands.secrets.policy import SecretsPolicy
@@ -56,7 +60,7 @@ def application(memories: Memories, access: Access, metrics: Metrics | None = No
             yield
         memories.close(END_SECONDS)
 
-    naming, following = Naming(calls), Following(calls)
+    naming, journal, following = Naming(calls), WholeJournal(calls), Following(calls)
     health = Health(calls, metrics or Metrics())
     memory = "/v1/memories/{memory}"
     return Starlette(
@@ -65,8 +69,8 @@ def application(memories: Memories, access: Access, metrics: Metrics | None = No
             _by_method("/v1/memories", GET=naming.listed, POST=naming.create),
             _by_method(memory, GET=naming.described, PATCH=naming.rename, DELETE=naming.delete),
             _by_method(f"{memory}/events", GET=following.events),
-            _by_method(f"{memory}/export", GET=calls.export),
-            _by_method(f"{memory}/bulk", POST=calls.bulk),
+            _by_method(f"{memory}/export", GET=journal.export),
+            _by_method(f"{memory}/bulk", POST=journal.bulk),
             Route(f"{memory}/{{operation}}", calls.operation, methods=METHODS),
             *(Route(path, page, methods=["GET"]) for path in PATHS),
             Route("/health", health.health),

@@ -1,8 +1,13 @@
-"""Checks each request before the application sees it, and bounds its body.
+"""The ASGI applications between the server and the program: `Guard` checks requests, `Observed` reports them.
 
-The checks, in this order: the form of the request (400, 431, 505), the headers Host (421) and Origin (403)
-against DNS rebinding, and the declared length of the body (413). A body without a declared length is
-counted while it is read.
+`Guard` checks in this order: the form of the request (400, 431, 505), the headers Host (421) and Origin (403)
+against DNS rebinding, and the declared length of the body (413). A body without a declared length is counted
+while it is read. An observer, such as `Metrics`, sees an `Exchange`: never the path, the query, the body or
+the token of a request.
+
+The metrics follow https://prometheus.io/docs/practices/naming/ and have the text format of Prometheus
+(https://prometheus.io/docs/instrumenting/exposition_formats/). The values of labels are bounded: methods,
+templates of paths, and statuses.
 """
 
 from __future__ import annotations
@@ -10,23 +15,53 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
+import threading
+import time
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Final
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from engine.service.listening import Listener
-from engine.service.logs import where
-from engine.service.problems import Problem
-from engine.service.request_state import END, STREAM
-from engine.service.settings import LOOPBACK, Settings, address_of
+from engine.base import __version__
+from engine.remote.wire.problem_details import Problem
+from engine.service.listening import LOOPBACK, Listener, Settings, address_of
+from engine.service.request_logs import where
 
 log: Final = logging.getLogger("engine.service")
+# What the application and the server tell each other about a request: keys of `scope["state"]` (ASGI).
 
-_CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]")
+TOKEN: Final = "token"  # noqa: S105  the name of a key, not a token
+"""The name of the token that the application has accepted."""
+
+STREAM: Final = "stream"
+"""True if the answer is a stream of events, which may last any time and ends when the server stops."""
+
+STATUS: Final = "status"
+"""The status with which the server has answered instead of the application."""
+
+END: Final = "end"
+"""A function without arguments that the server calls when the request has ended."""
+
 BULK: Final = "/bulk"
 """The suffix of the paths whose requests are read line by line."""
 
+UNMATCHED: Final = "unmatched"
+"""The route of a request for an address that does not exist, or of bytes that are not a request."""
+
+LEFT: Final = 499
+"""The status of a request whose client left before the answer began. Servers use it in logs only."""
+
+CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
+BUCKETS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
+"""The upper bounds of the histogram of durations, in seconds."""
+
+_METHODS: Final = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
+_OTHER: Final = "OTHER"
+_CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]")
 _LOOPBACK: Final = (LOOPBACK, "localhost", "[::1]")
 
 
@@ -44,7 +79,7 @@ class Guard:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        exchange = _Exchange(scope, receive, send, self._body_bytes(scope))
+        exchange = _CheckedBody(scope, receive, send, self._body_bytes(scope))
         refusal = self._refusal(scope)
         if refusal is not None:
             await refusal(scope, receive, exchange.send)
@@ -155,7 +190,7 @@ class Names:
         return origin.lower() == f"{scheme}://{host}" or origin in self._origins
 
 
-class _Exchange:
+class _CheckedBody:
     """One request and its answer: counts the body, and refuses a body that is too large."""
 
     def __init__(self, scope: Scope, receive: Receive, send: Send, body_bytes: int) -> None:
@@ -197,3 +232,166 @@ class _Exchange:
         if not (self.status or self.refused):
             await problem(self._scope, self._receive, self._send)
         self.refused = True
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """One request and its answer."""
+
+    method: str
+    """The method, or `OTHER`."""
+
+    route: str
+    """The template of the path, such as `/v1/memories/{memory}/recall`."""
+
+    status: int
+
+    seconds: float
+    """The time from the request's headers to the end of the answer."""
+
+    sent: int
+    """The bytes of the answer's body."""
+
+    token: str
+    """The name of the token, or an empty text."""
+
+    peer: str
+    """The address of the client."""
+
+
+Observer = Callable[[Exchange], None]
+
+
+class Observed:
+    """An ASGI application that reports each request to another application to observers."""
+
+    def __init__(self, app: ASGIApp, observers: Sequence[Observer]) -> None:
+        """Report each request to `app` to `observers`."""
+        self._app = app
+        self._observers = observers
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request (ASGI)."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        status, sent, began = 0, 0, time.monotonic()
+
+        async def counted(message: Message) -> None:
+            nonlocal status, sent
+            status = message.get("status", status)
+            sent += len(message.get("body", b""))
+            await send(message)
+
+        try:
+            await self._app(scope, receive, counted)
+        finally:
+            state = scope["state"]
+            exchange = Exchange(
+                method=scope["method"] if scope["method"] in _METHODS else _OTHER,
+                route=_route_of(scope),
+                status=state.get(STATUS) or status or LEFT,
+                seconds=time.monotonic() - began,
+                sent=sent,
+                token=state.get(TOKEN, ""),
+                peer=peer_of(scope["client"]),
+            )
+            for observer in self._observers:
+                observer(exchange)
+
+
+def refused(status: int, client: tuple[str, int] | None) -> Exchange:
+    """The description of bytes that are not a request."""
+    return Exchange(_OTHER, UNMATCHED, status, 0.0, 0, "", peer_of(client))
+
+
+def peer_of(client: tuple[str, int] | None) -> str:
+    """Return the address of a client. A proxy can forward any text as the address."""
+    try:
+        return "" if client is None else str(address_of(client[0]))
+    except ValueError:
+        return ""
+
+
+def _route_of(scope: Scope) -> str:
+    """Return the template of the path, in which the name of a memory is left open."""
+    # Starlette leaves the route that it has chosen in the scope.
+    route: str = getattr(scope.get("route"), "path", UNMATCHED)
+    operation = scope.get("path_params", {}).get("operation", "")
+    return route.replace("{operation}", operation) if operation and _is_operation(operation) else route
+
+
+def _is_operation(name: str) -> bool:
+    # Loaded here: the table takes a second to build, and the server of `engine mcp` needs none.
+    from engine.remote.wire.operations import operations
+
+    return name in operations()
+
+
+Gauge = Callable[[], float]
+
+
+class Metrics:
+    """The counters of one server. Any thread may use it."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._requests: dict[tuple[str, str, int], int] = defaultdict(int)
+        self._sent: dict[str, int] = defaultdict(int)
+        self._seconds: dict[str, float] = defaultdict(float)
+        self._durations: dict[str, list[int]] = defaultdict(lambda: [0] * (len(BUCKETS) + 1))
+        self._gauges: dict[str, tuple[str, str, Gauge]] = {}
+        started = time.time()
+        self.watch("process_start_time_seconds", "gauge", "Start of the process.", lambda: started)
+        self.watch("process_cpu_seconds_total", "counter", "Processor time.", time.process_time)
+
+    def watch(self, name: str, kind: str, about: str, value: Gauge) -> None:
+        """Add a value that is computed whenever the metrics are read; `kind` is gauge or counter."""
+        self._gauges[name] = (kind, about, value)
+
+    def count(self, exchange: Exchange) -> None:
+        """Count one request."""
+        route = exchange.route
+        with self._lock:
+            self._requests[exchange.method, route, exchange.status] += 1
+            self._sent[route] += exchange.sent
+            self._seconds[route] += exchange.seconds
+            self._durations[route][bisect_left(BUCKETS, exchange.seconds)] += 1
+
+    def text(self) -> str:
+        """Return all metrics."""
+        with self._lock:
+            return "".join(f"{line}\n" for line in self._lines())
+
+    def _lines(self) -> Iterator[str]:
+        name = "memroot_http_requests_total"
+        yield from _head(name, "counter", "Requests that were answered.")
+        for (method, route, status), count in sorted(self._requests.items()):
+            yield f'{name}{{method="{method}",route="{route}",status="{status}"}} {count}'
+        name = "memroot_http_response_bytes_total"
+        yield from _head(name, "counter", "Bytes in the bodies of answers.")
+        for route, sent in sorted(self._sent.items()):
+            yield f'{name}{{route="{route}"}} {sent}'
+        yield from self._histogram()
+        for name, (kind, about, value) in self._gauges.items():
+            yield from _head(name, kind, about)
+            yield f"{name} {value()}"
+        name = "memroot_build_info"
+        yield from _head(name, "gauge", "The version of the program; the value is always 1.")
+        yield f'{name}{{version="{__version__}"}} 1'
+
+    def _histogram(self) -> Iterator[str]:
+        name = "memroot_http_request_duration_seconds"
+        yield from _head(name, "histogram", "Time from the headers of a request to the end of its answer.")
+        for route, counts in sorted(self._durations.items()):
+            total = 0
+            for bound, count in zip((*BUCKETS, "+Inf"), counts, strict=True):
+                total += count
+                yield f'{name}_bucket{{route="{route}",le="{bound}"}} {total}'
+            yield f'{name}_sum{{route="{route}"}} {self._seconds[route]}'
+            yield f'{name}_count{{route="{route}"}} {total}'
+
+
+def _head(name: str, kind: str, about: str) -> Iterator[str]:
+    yield f"# HELP {name} {about}"
+    yield f"# TYPE {name} {kind}"

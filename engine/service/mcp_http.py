@@ -1,7 +1,8 @@
-"""The server of `engine mcp --http`: one memory for programs on the same machine that have the token.
+"""The Model Context Protocol over HTTP: in a service, with its tokens and scopes, or for one memory.
 
-It listens on loopback only and requires a bearer token. There is no session and no stream: each POST to /mcp
-contains one message and gets one JSON answer.
+A service answers at `/mcp` and `/mcp/{memory}`. The server of `engine mcp --http` serves one memory to
+programs on the same machine that have its token, and listens on loopback only. Neither has sessions or
+streams: each POST contains one message and gets one JSON answer.
 """
 
 from __future__ import annotations
@@ -9,38 +10,139 @@ from __future__ import annotations
 import os
 import re
 import secrets
-from collections.abc import Callable
+import threading
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
-from starlette.types import ASGIApp
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from starlette import types as asgi
+from starlette.requests import Request
 
-from engine.base.errors import RefusedError
+from engine.base.errors import EngineError, RefusedError, SystemFailureError
+from engine.base.scopes import Scope
+from engine.engine import Engine
 from engine.mcp.definition import Profile, Tool
 from engine.mcp.dispatch import Dispatcher
-from engine.mcp.server import PATH, Guard, server_of
+from engine.mcp.profiles import profile_of, writing
+from engine.mcp.screening import screened
+from engine.mcp.server import PATH, Escaping, Guard, server_of
 from engine.mcp.wire import LINE_BYTES_MAX
-from engine.memories.lease import Lease
-from engine.service.listening import listening
+from engine.memory.open_memory import Lease
+from engine.service.listening import Limits, Settings, listening
+from engine.service.operation_calls import Calls, for_client, problem
+from engine.service.served_memories import UNNAMED, Memories
 from engine.service.server import run
-from engine.service.settings import Limits, Settings
+
+PROFILE: Final = "memory"
+DISPATCHERS_MAX: Final = 256
+"""The number of dispatchers that are kept: one for each memory, actor and permission to write."""
+
+_CHOSEN: Final = "memroot.dispatcher"
+"""The name in the ASGI scope of the dispatcher for a request."""
 
 LOOPBACK: Final = frozenset({"127.0.0.1", "localhost", "::1"})
 """The hosts on which the server listens. All other hosts are refused."""
 
 END_SECONDS: Final = 1
-
 LIMITS: Final = Limits(
     connections=200, connections_of_peer=200, body_bytes=LINE_BYTES_MAX, stop_seconds=END_SECONDS
 )
-
 VARIABLE: Final = "ENGINE_MCP_TOKEN"
-
 _TOKEN_CHARS_MIN: Final = 16
 """The minimum length of a token in characters; a shorter token could be guessed."""
 
 _TOKEN: Final = re.compile(rf"[A-Za-z0-9._~+/=-]{{{_TOKEN_CHARS_MIN},1024}}")
 _FILE_BYTES_MAX: Final = 2048
+
+
+class _Used:
+    """A memory in the form that a dispatcher expects: it is opened when a tool needs it."""
+
+    def __init__(self, memories: Memories, name: str, actor: str) -> None:
+        self._memories, self._name, self._actor = memories, name, actor
+
+    @contextmanager
+    def memory(self) -> Iterator[Engine]:
+        """Yield the memory, with the name of the token as the actor."""
+        try:
+            with self._memories.use(self._name) as engine:
+                yield engine.acting_as(self._actor)
+        except SystemFailureError as error:
+            raise for_client(error) from None
+
+
+class Agents:
+    """The ASGI endpoint for MCP. Like the rest of the service, it keeps no sessions."""
+
+    def __init__(self, calls: Calls, mode: str) -> None:
+        """Serve the memories of `calls`.
+
+        `mode` is the treatment of secrets, which the descriptions of the tools state.
+        """
+        self._calls = calls
+        self._mode = mode
+        self._lock = threading.Lock()
+        self._dispatchers: OrderedDict[tuple[str, str, bool], Dispatcher] = OrderedDict()
+        first = self._made(UNNAMED, "", writes=False)
+        self._manager = StreamableHTTPSessionManager(
+            app=server_of(first, _chosen), json_response=True, stateless=True, security_settings=None
+        )
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """Run the SDK's background tasks while the service runs."""
+        async with self._manager.run():
+            yield
+
+    async def __call__(self, scope: asgi.Scope, receive: asgi.Receive, send: asgi.Send) -> None:
+        """Answer one request (ASGI)."""
+        request = Request(scope, receive)
+        try:
+            dispatcher = await self._dispatcher(request)
+        except EngineError as error:
+            await problem(error)(scope, receive, send)
+            return
+        await self._manager.asgi_app({**scope, _CHOSEN: dispatcher}, receive, Escaping(send))
+
+    async def _dispatcher(self, request: Request) -> Dispatcher:
+        """Return the dispatcher for the token and the memory of a request.
+
+        Raises:
+            UnauthorizedError: There is no valid token.
+            ForbiddenError: The token does not permit to read the memory.
+        """
+        calls = self._calls
+        memory: str = request.path_params.get("memory", UNNAMED)
+        grant = await calls.grant_of(request)
+        calls.access.require(grant, Scope.READ, memory)
+        writes = grant.allows(Scope.WRITE, memory) and not calls.memories.read_only
+        key = (memory, grant.name, writes)
+        with self._lock:
+            found = self._dispatchers.get(key)
+            if found is None:
+                found = self._dispatchers[key] = self._made(memory, grant.name, writes=writes)
+            self._dispatchers.move_to_end(key)
+            if len(self._dispatchers) > DISPATCHERS_MAX:
+                self._dispatchers.popitem(last=False)
+        return found
+
+    def _made(self, memory: str, actor: str, *, writes: bool) -> Dispatcher:
+        profile = screened(profile_of(PROFILE, read_only=not writes), self._mode)
+        return Dispatcher(
+            profile,
+            _Used(self._calls.memories, memory, actor),
+            () if writes else writing(PROFILE),
+            cause=f"the {'service is read-only' if self._calls.memories.read_only else 'token only reads'}",
+            remedy="a token with the scope write can write if `engine serve` was started with --write",
+        )
+
+
+def _chosen(request: Any) -> Dispatcher:
+    found: Dispatcher = request.scope[_CHOSEN]
+    return found
 
 
 def serve_mcp(
@@ -99,7 +201,7 @@ def _token(file: Path | None) -> tuple[str, bool]:
         NotFoundError: the file does not exist.
     """
     if file is not None:
-        from engine.trust.notes.files import read_file
+        from engine.trust.outside_files import read_file
 
         raw = read_file(file, _FILE_BYTES_MAX)
         if os.name == "posix" and file.stat().st_mode & 0o077:
@@ -119,7 +221,7 @@ def _checked(token: str, where: str) -> str:
     return token
 
 
-def _app(profile: Profile, lease: Lease, refused: tuple[Tool, ...], token: str) -> ASGIApp:
+def _app(profile: Profile, lease: Lease, refused: tuple[Tool, ...], token: str) -> asgi.ASGIApp:
     from mcp.server.transport_security import TransportSecuritySettings
 
     app = server_of(Dispatcher(profile, lease, refused)).streamable_http_app(

@@ -5,14 +5,13 @@ from __future__ import annotations
 from functools import cache
 from typing import Any, Final
 
-from engine.base.scope import Scope
-from engine.base.version import __version__
-from engine.remote.wire.commands import command_shape
-from engine.remote.wire.hints import record_of
-from engine.remote.wire.operations import Operation, operations
-from engine.remote.wire.problems import MEDIA_TYPE, STATUS
-from engine.remote.wire.shapes import Plain, Schema, Schemas
-from engine.service.answers import LINES
+from engine.base import __version__
+from engine.base.scopes import Scope
+from engine.remote.wire.json_calls import Operation
+from engine.remote.wire.json_shapes import Plain, Schema, Schemas
+from engine.remote.wire.operations import command_shape, operations, record_of
+from engine.remote.wire.problem_details import MEDIA_TYPE, STATUS
+from engine.service.operation_calls import LINES
 from engine.store.once import KEY_BYTES_MAX
 
 _MEMORY: Final = {
@@ -161,7 +160,7 @@ def _query(operation: Operation, schemas: Schemas) -> list[Schema]:
 def _fixed_paths(schemas: Schemas) -> dict[str, Schema]:
     """Return the addresses that are not operations."""
     from engine.base.model import Receipt
-    from engine.service.memories import Described
+    from engine.service.served_memories import Described
 
     described = record_of(Described).schema(schemas)
     receipt = record_of(Receipt).schema(schemas)

@@ -1,11 +1,20 @@
-"""Runs an ASGI program for many clients, some of them hostile: uvicorn with limits."""
+"""Runs an ASGI program for many clients, some of them hostile: uvicorn with limits.
+
+A connection counts from its first packet on, also during the TLS handshake. asyncio's own servers show a
+connection to the program only after the handshake, so the server takes connections itself.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import errno
+import ipaddress
 import logging
+import socket
+import ssl
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Final, cast
 
 import uvicorn
@@ -15,23 +24,23 @@ from uvicorn.config import STARTUP_FAILURE
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from engine.base.errors import EngineError
-from engine.base.interrupts import at_end
-from engine.service.accepting import Acceptor
-from engine.service.connections import Connections, Place
-from engine.service.guard import Guard
-from engine.service.listening import Listener, listening
-from engine.service.metrics import Metrics
-from engine.service.observing import Observed, Observer
-from engine.service.protocol import Connection
-from engine.service.settings import Settings
-
-_TICKS_A_LOOK: Final = 5
-"""The ticks of uvicorn, 0.1 s each, after which all connections are looked at."""
-
-_TICKS_A_RENEWAL: Final = 600
-"""The ticks after which the files of the certificate are looked at."""
+from engine.base.process import at_end
+from engine.service.guard import Guard, Metrics, Observed, Observer
+from engine.service.http_connection import Connection, Connections, Place
+from engine.service.listening import Listener, Settings, address_of, listening
 
 log: Final = logging.getLogger("engine.service")
+_TICKS_A_LOOK: Final = 5
+"""The number of uvicorn's ticks, 0.1 s each, between two checks of all connections."""
+
+_TICKS_A_RENEWAL: Final = 600
+"""The number of ticks between two checks of the certificate's files."""
+
+_NO_ROOM: Final = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM})
+_PAUSE_SECONDS: Final = 0.05
+_BUSY: Final = (
+    b"HTTP/1.1 503 Service Unavailable\r\nconnection: close\r\nretry-after: 1\r\ncontent-length: 0\r\n\r\n"
+)
 
 
 def serve(
@@ -50,7 +59,7 @@ def serve(
         app: The ASGI application.
         settings: The address and the limits.
         note: A function that shows a text to the person who started the server.
-        observers: Functions that are told of each request, such as `engine.service.logs.log_requests`.
+        observers: Functions that are told of each request, such as `request_logs.log_requests`.
         metrics: The metrics in which the server counts requests and connections.
 
     Raises:
@@ -126,10 +135,10 @@ def _open_to(origins: Sequence[str], app: ASGIApp) -> ASGIApp:
 
 
 class Server(uvicorn.Server):
-    """uvicorn's server with its own way to take connections, and with an eye on all of them."""
+    """uvicorn's server, which accepts connections in its own way and checks all of them regularly."""
 
     def __init__(self, config: uvicorn.Config, listener: Listener, observers: Sequence[Observer]) -> None:
-        """Serve on `listener`; tell `observers` of bytes that are not requests."""
+        """Serve on `listener`, and report bytes that are not requests to `observers`."""
         super().__init__(config)
         limits = listener.settings.limits
         self._limits = limits
@@ -168,7 +177,7 @@ class Server(uvicorn.Server):
         self.started = True
 
     async def on_tick(self, counter: int) -> bool:
-        """Look at all connections from time to time."""
+        """Check all connections at regular intervals."""
         if counter % _TICKS_A_RENEWAL == 0:
             self._renew()
         if counter % _TICKS_A_LOOK == 0:
@@ -186,9 +195,108 @@ class Server(uvicorn.Server):
                 log.warning("the renewed certificate is not used: %s", error)
 
     async def shutdown(self, sockets: object = None) -> None:
-        """Let running requests end, then cut off what is left."""
+        """Wait for running requests for a limited time, then end the others."""
         del sockets
         await super().shutdown()
         for connection in list(self.server_state.connections):
             connection.transport.abort()
         await asyncio.sleep(0)
+
+
+class Acceptor:
+    """Gives each new connection a place and a protocol. It has the methods of a server that uvicorn calls."""
+
+    def __init__(
+        self, listener: Listener, connections: Connections, protocol: Callable[[Place], Connection]
+    ) -> None:
+        """Accept connections of `listener`; `protocol` makes the protocol for the owner of a place."""
+        self._listener = listener
+        self._connections = connections
+        self._protocol = protocol
+        self._limits = listener.settings.limits
+        self._proxies = listener.settings.proxies
+        # Behind a proxy that ends TLS, nobody else may send tokens in plain text.
+        self._proxies_only = bool(self._proxies) and listener.tls is None and not listener.settings.insecure
+        self._shaking: set[asyncio.Task[None]] = set()
+        self._accepting: asyncio.Task[None] | None = None
+
+    def start(self) -> None:
+        """Begin to take connections."""
+        self._accepting = asyncio.get_running_loop().create_task(self._accept())
+
+    def close(self) -> None:
+        """Take no further connections, and end the handshakes that are not complete."""
+        if self._accepting is not None:
+            self._accepting.cancel()
+        for task in self._shaking:
+            task.cancel()
+        self._listener.socket.close()
+
+    async def wait_closed(self) -> None:
+        """Wait until the handshakes have ended."""
+        tasks = [*self._shaking, *([self._accepting] if self._accepting else [])]
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _accept(self) -> None:
+        loop = asyncio.get_running_loop()
+        while True:
+            try:
+                taken, address = await loop.sock_accept(self._listener.socket)
+            except OSError as error:
+                # Other errors are those of one client that is gone already (accept(2)).
+                if error.errno in _NO_ROOM and not self._connections.make_room():
+                    await asyncio.sleep(_PAUSE_SECONDS)
+                await asyncio.sleep(0)
+                continue
+            self._admit(taken, address[0])
+            await asyncio.sleep(0)  # a flood of connections must not stop everything else
+
+    def _admit(self, taken: socket.socket, address: str) -> None:
+        peer = address_of(address)
+        is_proxy = any(peer in network for network in self._proxies)
+        place = None
+        if is_proxy or peer.is_loopback or not self._proxies_only:
+            place = self._connections.admit(_share(peer), exempt=is_proxy)
+        if place is None:
+            if self._listener.tls is None:
+                with suppress(OSError):
+                    taken.send(_BUSY)
+            taken.close()
+            return
+        task = asyncio.get_running_loop().create_task(self._welcome(taken, place))
+        place.drop = task.cancel
+        self._shaking.add(task)
+
+        def done(task: asyncio.Task[None]) -> None:
+            self._shaking.discard(task)
+            if task.cancelled():  # perhaps before its first step
+                place.leave()
+                taken.close()
+
+        task.add_done_callback(done)
+
+    async def _welcome(self, taken: socket.socket, place: Place) -> None:
+        tls = self._listener.tls
+        seconds = None if tls is None else self._limits.head_seconds
+        connected = False
+        try:
+            await asyncio.get_running_loop().connect_accepted_socket(
+                lambda: self._protocol(place),
+                taken,
+                ssl=tls,
+                ssl_handshake_timeout=seconds,
+                ssl_shutdown_timeout=None if tls is None else self._limits.write_seconds,
+            )
+            connected = True
+        except (OSError, ssl.SSLError):
+            return  # the client gave up, or speaks no TLS
+        finally:
+            if not connected:
+                place.leave()
+
+
+def _share(peer: ipaddress.IPv4Address | ipaddress.IPv6Address) -> str:
+    """Return the unit to which the limit for one peer applies: an address, or the /64 network of one."""
+    if isinstance(peer, ipaddress.IPv4Address) or peer.is_loopback:
+        return str(peer)
+    return str(ipaddress.ip_network((peer, 64), strict=False))

@@ -21,7 +21,7 @@ from backends.databases import checksum
 from backends.errors import BackendMissing, BackendUnusable, system_error
 from backends.files import fsync_path
 from backends.sqlite.sqlite_connections import DATABASE_ERRORS, address, convert_error, transaction
-from engine.memories.named_folder import tokens_file
+from engine.store.named_places import tokens_file
 
 _VISIBLE: Final = re.compile("[!-~]{1,80}")
 
@@ -130,7 +130,7 @@ class TokenTable(Protocol):
         """
 
     def close(self) -> None:
-        """Release what the table holds. It must not be used afterwards."""
+        """Release the table's file or connections. The table must not be used afterwards."""
 
 
 def checked_row(found: tuple[object, ...]) -> TokenRow | DamagedRow:

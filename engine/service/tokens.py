@@ -1,7 +1,7 @@
 """The tokens of the service: who may use which memories, and for what.
 
 A token is `mr_` and 43 characters of base64url, which encode 32 random bytes. It is shown once, when it is
-made. Stored is its SHA-256: a token has so much randomness that a slow hash would protect nothing. The name
+made. Only its SHA-256 is stored. A slow hash would add no protection, because a token is random. The name
 of a token is the actor of the events that its holder causes.
 """
 
@@ -22,9 +22,7 @@ from hashlib import sha256
 from typing import Final, Literal
 
 from backends import locate
-from backends.sqlite_tables import memory_name
-from backends.tokens import DamagedRow, TokenRow, TokenTable, open_tokens
-from engine.base.error_translation import translated
+from backends.databases import memory_name
 from engine.base.errors import (
     BusyError,
     ConflictError,
@@ -32,11 +30,13 @@ from engine.base.errors import (
     InvalidInputError,
     LimitError,
     NotFoundError,
+    translated,
 )
-from engine.base.scope import Scope
+from engine.base.scopes import Scope
+from engine.service.token_tables import DamagedRow, TokenRow, TokenTable, open_tokens
 
 UNNAMED: Final = "~"
-"""What stands for the memory without a name, in patterns and in addresses of the service."""
+"""The name of the memory without a name, in patterns and in addresses of the service."""
 
 ALL: Final = "*"
 """The pattern of all memories, including the memory without a name."""
@@ -45,8 +45,9 @@ PATTERNS_MAX: Final = 64
 """The maximum number of patterns of one token."""
 
 KEPT_SECONDS: Final = 2.0
-"""The time, in seconds, for which a grant is used before the table is asked again: a revoked token is refused
-at the latest after this time."""
+"""The time, in seconds, for which a grant is used before the table is read again. A revoked token is refused
+after this time at the latest.
+"""
 
 KEPT_MAX: Final = 1024
 """The maximum number of grants that are kept in memory."""
@@ -64,8 +65,9 @@ VISITOR: Final = "visitor"
 RESERVED: Final = frozenset(
     {"agent", "dreamer", "engine", "import", "ingest", "mirror", "rescue", "service", "user", VISITOR}
 )
-"""The actors of memroot itself, of the command line and of `engine mcp`. No token may have such a name: its
-events could not be told from theirs."""
+"""The actors of memroot itself, of the command line and of `engine mcp`. No token may have such a name,
+because its events could not be distinguished from theirs.
+"""
 
 log: Final = logging.getLogger("engine.service")
 
@@ -78,7 +80,7 @@ _PATTERN: Final = re.compile(r"[a-z0-9._*?-]{1,32}")
 
 @dataclass(frozen=True, slots=True)
 class Grant:
-    """What the holder of a token may do."""
+    """The rights of the holder of a token."""
 
     name: str
     """The name of the token: the actor of its events."""
@@ -103,7 +105,7 @@ class Token:
     name: str
     """The name; if the row is damaged, the name as it is shown and as `revoke` takes it."""
     scope: Scope | None
-    """What its holder may do; None if the token is damaged or unsupported."""
+    """The scope of the token; None if the token is damaged or unsupported."""
     memories: tuple[str, ...]
     created: int | None
     """The time at which it was made, in µs since 1970 UTC; None if the token is damaged."""
@@ -122,7 +124,7 @@ class _Kept:
     grant: Grant
     expires: int
     until: float
-    """The time of the monotonic clock until which the table is not asked again."""
+    """The time of the monotonic clock until which the table is not read again."""
 
 
 def _covers(pattern: str, memory: str) -> bool:
@@ -170,7 +172,7 @@ class Tokens:
         self._unknown = threading.BoundedSemaphore(LOOKUPS_MAX)
 
     def check(self, bearer: str) -> Grant | None:
-        """Return what the holder of a token may do, or None if it is wrong, revoked, expired or damaged.
+        """Return the grant of a token, or None if the token is wrong, revoked, expired or damaged.
 
         Args:
             bearer: The token, as the client sent it.
@@ -190,7 +192,7 @@ class Tokens:
         return self._granted(kept, digest)
 
     def kept(self, bearer: str) -> Grant | None:
-        """Return what `check` returns if it is known without the table; otherwise None. It never waits.
+        """Return the result of `check` if it is known without the table; otherwise None. Never waits.
 
         Args:
             bearer: The token, as the client sent it.
@@ -212,7 +214,7 @@ class Tokens:
         return None if 0 < kept.expires <= self._now() else kept.grant
 
     def is_known(self, bearer: str) -> bool:
-        """Return True if the token was valid when it was checked last, from what is in memory alone."""
+        """Return True if the token was valid at its last check. Reads main memory only."""
         digest = _digest_of(bearer)
         return digest is not None and (digest in self._kept or self._visitor(digest) is not None)
 
@@ -266,7 +268,7 @@ class Tokens:
 
         Args:
             name: The name, 1 to 32 of the characters `a-z0-9._-`: the actor of the events of its holder.
-            scope: What its holder may do. Each scope includes the scopes before it.
+            scope: The scope of the token. Each scope includes the scopes before it.
             memories: Patterns of names of memories: `*` stands for any number of characters, `?` for one.
                 `~` is the memory without a name; `*` alone covers it, too.
             expires: The time from which the token is refused, in µs since 1970 UTC; None for never.
@@ -349,7 +351,7 @@ def _translated() -> Iterator[None]:
     except CorruptionError as error:
         raise CorruptionError(
             str(error),
-            hint="delete this file, and make all tokens anew",
+            hint="delete this file, and make all tokens again",
         ) from error
 
 

@@ -10,16 +10,18 @@ memory.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from backends import locate
+from backends.databases import memory_name
 from backends.errors import BackendUnusable
 from backends.files import resolve_path
-from backends.leveldb_place import is_leveldb_store
-from backends.sqlite_place import is_sqlite
-from backends.sqlite_tables import memory_name
-from engine.base.error_translation import translated
-from engine.base.errors import InvalidInputError
+from backends.leveldb.leveldb_place import is_leveldb_store
+from backends.sqlite.sqlite_place import is_sqlite
+from engine.base.errors import InvalidInputError, translated
+
+_TOKENS_SUFFIX: Final = ".memroot-tokens"
+"""The name of the file with a service's tokens in a folder, and the end of its name beside a SQLite file."""
 
 
 class MemoriesRoot(NamedTuple):
@@ -96,3 +98,17 @@ def is_memory(entry: Path) -> bool:
     except BackendUnusable:
         return False
     return not entry.is_symlink() and (is_leveldb_store(entry) or is_sqlite(entry))
+
+
+def tokens_file(place: Path) -> Path:
+    """Return the path of the file with a service's tokens for the folder or the SQLite file `place`.
+
+    The name begins with a dot, so the file can never be taken for a memory.
+    """
+    return place / _TOKENS_SUFFIX if place.is_dir() else place.with_name(f".{place.name}{_TOKENS_SUFFIX}")
+
+
+def tokens_files(place: Path) -> list[Path]:
+    """Return the paths of the file with the tokens, and of the journal that an interrupted write leaves."""
+    file = tokens_file(place)
+    return [file, file.with_name(file.name + "-journal")]

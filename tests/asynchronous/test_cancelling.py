@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine import Add, AsyncEngine, BusyError, ClosedError, Engine, Receipt, SystemFailureError
-from engine.asynchronous.calls import Calls, Parts
+from engine import Add, AsyncEngine, BusyError, ClosedError, Engine, Memory, Receipt, SystemFailureError
+from engine.asynchronous.worker_threads import Calls, Parts
 from tests.asynchronous.support import Gate, gated, run_in_asyncio, run_in_trio
 
 
@@ -34,7 +34,7 @@ async def cancelled(task: asyncio.Task[Any]) -> None:
         await task
 
 
-def texts_of(engine: Engine) -> list[str]:
+def texts_of(engine: Memory) -> list[str]:
     """Return the texts of all atoms, sorted."""
     return sorted(engine.get(found.id).content for found in engine.find())
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from engine import Add, AsyncEngine, ClosedError, ConflictError, Engine, InvalidInputError, NotFoundError
-from engine.asynchronous.memory import LOG_PART
+from engine.asynchronous.async_engine import LOG_PART
 from tests.asynchronous.support import Gate, gated, run_in_asyncio, run_in_trio
 
 Run = Callable[[Callable[[], Awaitable[Any]]], Any]

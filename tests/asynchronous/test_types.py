@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 from engine import AsyncEngine, Engine
-from engine.asynchronous.memory import INTERNAL, READING
-from tests.support.asynchronous_stub import stubs
+from engine.asynchronous.async_engine import INTERNAL, READING
+from tests.support.stubs import stubs
 
 
 @pytest.mark.parametrize("path", stubs(), ids=lambda path: path.name)
 def test_the_stub_is_up_to_date(path: Path) -> None:
-    """`python -m tests.support.asynchronous_stub` would change nothing."""
+    """`python -m tests.support.stubs` would change nothing."""
     assert path.read_text(encoding="utf-8") == stubs()[path], "run that command"
 
 

@@ -14,13 +14,13 @@ import httpx2
 import uvicorn
 
 from engine import Engine
-from engine.remote.address import parse_address
-from engine.remote.memory import RemoteEngine
+from engine.remote.remote_engine import RemoteEngine
+from engine.remote.service_address import parse_address
 from engine.remote.transport import RETRIES, Transport
-from engine.remote.trusted import Trusted
+from engine.remote.verified_proofs import Trusted
 from engine.service.access import Access
 from engine.service.app import application
-from engine.service.memories import Memories
+from engine.service.served_memories import Memories
 from tests.service.support import USUAL, KnownTokens, client_of
 
 HOST = "http://testserver"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from engine import InvalidInputError, RefusedError
-from engine.remote.address import parse_address
+from engine.remote.service_address import parse_address
 
 ADDRESSES = {
     ("https://host", None): "https://host/v1/memories/~",

@@ -24,8 +24,10 @@ from engine import (
     Revise,
     Tag,
 )
-from engine.remote.memory import RemoteEngine
-from engine.remote.wire.operations import NOT_OFFERED, operations
+from engine.base.scopes import offers
+from engine.memory.memory_protocol import Memory, is_memory
+from engine.remote.remote_engine import RemoteEngine
+from engine.remote.wire.operations import operations
 from tests.remote.support import connected, new_store
 
 
@@ -118,12 +120,12 @@ def test_every_query_answers_as_the_memory_itself(tmp_path: Path) -> None:
 
 def test_every_operation_is_a_method_and_everything_else_is_refused(tmp_path: Path) -> None:
     """Each public name of `Engine` is an operation, a method of the client, or a refusal with a hint."""
-    own = {"close", "connect", "open", "apply_many", "add_once", "export", "mirror_problem", "read_only"}
+    own = {"close", "apply_many", "add_once", "export", "mirror_problem", "read_only"}
     with opened(tmp_path) as both:
         for name in sorted(set(dir(Engine)) - own):
             if name.startswith("_") or name in operations():
                 continue
-            assert name in NOT_OFFERED
+            assert offers(Engine)[name].reason
             with pytest.raises(RefusedError, match=f"a client cannot use {name}") as refused:
                 getattr(both.remote, name)()
             assert refused.value.hint
@@ -132,6 +134,30 @@ def test_every_operation_is_a_method_and_everything_else_is_refused(tmp_path: Pa
         assert not hasattr(both.remote, "recal")
         with pytest.raises(RefusedError, match="name of the token"):
             _ = both.remote.actor
+
+
+def test_a_client_and_an_open_store_have_the_members_of_a_memory_in_common(tmp_path: Path) -> None:
+    """Both satisfy the protocol; the client is no `Engine`, and lacks what only an open store has."""
+
+    def events(memory: Memory) -> int:
+        return memory.size
+
+    with opened(tmp_path) as both:
+        assert events(both.remote) == events(both.local)
+        assert is_memory(both.remote)
+        assert is_memory(both.local)
+        assert not is_memory("a text")
+        assert not isinstance(both.remote, Engine)
+        for name, offer in offers(Engine).items():
+            assert hasattr(both.local, name)
+            assert hasattr(both.remote, name) == offer.by_client, name
+
+
+def test_a_client_runs_no_code_of_an_open_store() -> None:
+    """Each member of the protocol is defined by the client itself."""
+    for name, offer in offers(Engine).items():
+        if offer.by_client:
+            assert name in vars(RemoteEngine), name
 
 
 def test_every_change_answers_with_the_classes_of_the_memory(tmp_path: Path) -> None:

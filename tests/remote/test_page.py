@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.memories import named_changing as changing
+from engine.memory import named_memories as changing
 from tests.remote.support import serving
 from tests.support.pages import SERVICE, Block, blocks, run
 

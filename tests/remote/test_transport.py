@@ -36,7 +36,7 @@ from engine import (
     SystemFailureError,
 )
 from engine.base.errors import TooManyRequestsError, UnauthorizedError
-from engine.remote.address import parse_address
+from engine.remote.service_address import parse_address
 from engine.remote.transport import DELAY_MAX, Transport
 from tests.remote.support import Forward, Middle, answered, connected, honest, new_store, operation_of
 

@@ -12,11 +12,9 @@ from dataclasses import dataclass, field
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from engine.service.listening import Listener, listening
-from engine.service.metrics import Metrics
-from engine.service.observing import Observer
+from engine.service.guard import Metrics, Observer
+from engine.service.listening import Limits, Listener, Settings, listening
 from engine.service.server import Server, server_of
-from engine.service.settings import Limits, Settings
 
 TIMEOUT = 30
 GOOD = "Authorization: Bearer good"

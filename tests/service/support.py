@@ -8,10 +8,10 @@ from pathlib import Path
 
 from starlette.testclient import TestClient
 
-from engine.base.scope import Scope
+from engine.base.scopes import Scope
 from engine.service.access import Access
 from engine.service.app import application
-from engine.service.memories import UNNAMED, Memories
+from engine.service.served_memories import UNNAMED, Memories
 
 
 @dataclass(frozen=True)

@@ -13,14 +13,14 @@ import httpx2
 import pytest
 from starlette.testclient import TestClient
 
-from backends.sqlite_tokens import tokens_file
-from engine.base.scope import Scope
+from engine.base.scopes import Scope
 from engine.engine import Engine
 from engine.service.access import Access
 from engine.service.app import application
-from engine.service.calls import THREADS
-from engine.service.memories import Memories
+from engine.service.operation_calls import THREADS
+from engine.service.served_memories import Memories
 from engine.service.tokens import Tokens
+from engine.store.named_places import tokens_file
 from tests.service.support import USUAL, KnownGrant, KnownTokens
 
 WRONG = "mr_" + "a" * 43

@@ -9,9 +9,9 @@ import pytest
 from starlette.testclient import TestClient
 
 from engine.base.errors import SystemFailureError
-from engine.base.scope import Scope
+from engine.base.scopes import Scope
 from engine.engine import Engine
-from engine.service.memories import Memories
+from engine.service.served_memories import Memories
 from tests.service.support import client_of
 
 HEADERS = {"accept": "application/json, text/event-stream"}

@@ -8,7 +8,7 @@ import logging
 import pytest
 
 from engine.base.errors import SystemFailureError
-from engine.service.answers import problem
+from engine.service.operation_calls import problem
 
 
 def test_the_operator_and_not_the_client_is_told_why_the_store_fails(

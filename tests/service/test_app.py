@@ -13,11 +13,11 @@ from starlette.testclient import TestClient
 
 from backends import locate
 from engine.base.errors import BusyError
-from engine.base.scope import Scope
+from engine.base.scopes import Scope
 from engine.engine import Engine
 from engine.remote.wire.operations import operations
-from engine.service.memories import Memories
 from engine.service.openapi import document
+from engine.service.served_memories import Memories
 from engine.trust.audit.scrub import Scrub, scrub_file, write_scrub
 from tests.service.support import client_of
 from tests.support.leveldb import needs_leveldb

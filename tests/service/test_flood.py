@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from engine.service.metrics import Metrics
+from engine.service.guard import Metrics
 from tests.service.raw import GOOD, Served, serving, status_of
 from tests.support.soak import FACTOR
 

@@ -11,7 +11,7 @@ from engine.base.errors import SystemFailureError
 from engine.engine import Engine
 from engine.service.access import Access
 from engine.service.app import application
-from engine.service.memories import Memories
+from engine.service.served_memories import Memories
 from tests.service.raw import Served, serving
 from tests.service.support import USUAL, KnownGrant, KnownTokens
 

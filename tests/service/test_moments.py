@@ -9,7 +9,7 @@ from starlette.testclient import TestClient
 
 from backends.base import Backend, Reader
 from engine.engine import Engine
-from engine.memories.opening import retry_while_busy
+from engine.memory.open_memory import retry_while_busy
 from engine.store import kept
 from engine.store.replay import replay
 from tests.service.support import client_of

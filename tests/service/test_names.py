@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 from engine.base.errors import InvalidInputError, RefusedError
-from engine.service.listening import listening
-from engine.service.settings import Settings, network_of
+from engine.service.listening import Settings, listening, network_of
 from tests.service.raw import Served, serving, status_of
 
 

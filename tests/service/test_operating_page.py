@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from engine.service.metrics import Metrics
-from engine.service.settings import BODY_BYTES_A_SECOND, Limits
+from engine.service.guard import Metrics
+from engine.service.listening import BODY_BYTES_A_SECOND, Limits
 from tests.service.raw import serving
 
 PAGE = (Path(__file__).parents[2] / "docs" / "operating.md").read_text(encoding="utf-8")

@@ -10,11 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from starlette.testclient import TestClient
 
-from engine.base.scope import Scope
-from engine.service.access import Access
+from engine.base.scopes import Scope
+from engine.service.access import Access, Rates
 from engine.service.app import application
-from engine.service.memories import Memories
-from engine.service.rates import Rates
+from engine.service.served_memories import Memories
 from tests.service.raw import serving, status_of
 from tests.service.support import KnownTokens
 

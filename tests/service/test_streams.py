@@ -12,7 +12,7 @@ from engine.base import limits
 from engine.engine import Engine
 from engine.service.access import Access
 from engine.service.app import application
-from engine.service.memories import Memories
+from engine.service.served_memories import Memories
 from tests.service.support import USUAL
 from tests.service.test_following import RevocableTokens
 

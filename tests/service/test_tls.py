@@ -14,8 +14,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
 from engine.base.errors import EngineError, InvalidInputError, NotFoundError, RefusedError
-from engine.service.listening import listening
-from engine.service.settings import Limits, Settings
+from engine.service.listening import Limits, Settings, listening
 from tests.service.raw import TIMEOUT, Served, rest_of, serving, status_of
 
 

@@ -19,7 +19,7 @@ import pytest
 from backends import open_backend
 from backends.errors import BackendCorrupt, BackendEnvironment, BackendMissing, BackendUnusable
 from backends.postgresql.postgresql_connections import wait_for_disk
-from engine.memories.named_folder import tokens_file
+from engine.store.named_places import tokens_file
 from engine.service.token_tables import (
     _FIND,
     DamagedRow,

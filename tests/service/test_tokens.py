@@ -17,8 +17,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import engine
-from backends.sqlite_tokens import tokens_file
-from backends.tokens import TokenRow
 from engine.base.errors import (
     BusyError,
     ConflictError,
@@ -27,8 +25,10 @@ from engine.base.errors import (
     LimitError,
     NotFoundError,
 )
-from engine.base.scope import Scope
+from engine.base.scopes import Scope
+from engine.store.named_places import tokens_file
 from engine.service import tokens as module
+from engine.service.token_tables import TokenRow
 from engine.service.tokens import ALL, KEPT_MAX, KEPT_SECONDS, LOOKUPS_MAX, RESERVED, UNNAMED, Grant, Tokens
 
 WRONG = "mr_" + "a" * 43

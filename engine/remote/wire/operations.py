@@ -1,61 +1,30 @@
-"""The methods of `Engine` that a service offers, described by the methods' own type hints and docstrings."""
+"""The methods of `Engine` that a service offers, described by their own marks, type hints and docstrings."""
 
 from __future__ import annotations
 
+import ast
 import inspect
+import re
+import types
 import typing
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import MISSING, dataclass, fields, is_dataclass, replace
+from datetime import datetime
+from enum import Enum
 from functools import cache
-from typing import Any, Final
+from importlib import import_module
+from typing import Any, Final, NamedTuple, Union, get_args, get_origin
 
+from engine import commands
+from engine import engine as engine_module
 from engine.base.errors import InvalidInputError
-from engine.base.scope import Scope
+from engine.base.model import Unchanged
+from engine.base.scopes import Scope, offers
 from engine.base.validation import quoted
 from engine.engine import Engine
-from engine.remote.wire import shapes
-from engine.remote.wire.commands import command_shape
-from engine.remote.wire.docstrings import described
-from engine.remote.wire.encoding import encode
-from engine.remote.wire.hints import record_of, shape_of
-from engine.remote.wire.proving import SentProof
-
-_SCOPES: Final = {
-    Scope.READ: (
-        "across bright_nodes conflicts context diff duplicates edges erasable explore find get get_edge "
-        "held_back history log page prove recall recent resolve revertible root size status "
-        "structured_graph tags titles was_kept why"
-    ),
-    Scope.WRITE: (
-        "add apply checkpoint dream link merge register_type relate revert revise revive settle supersede "
-        "tag tombstone unlink unmerge unrelate untag"
-    ),
-    Scope.ADMIN: "catch_up checkpoint_note erase rebuild verify",
-}
-
-NOT_OFFERED: Final = {
-    "open": "a memory is named by the address",
-    "connect": "it is for clients",
-    "store": "it is for internal use",
-    "view": "it is for internal use",
-    "close": "the service keeps memories open",
-    "read_only": "`status` tells it",
-    "acting_as": "the token determines the actor",
-    "as_of": "queries have a parameter of this name",
-    "apply_many": "`bulk` takes commands line by line",
-    "apply_part": "`bulk` takes commands line by line",
-    "add_once": "`add` has the parameter `once`",
-    "explorer": "it keeps a state between calls; `explore` runs a whole exploration",
-    "ingest": "it reads files of the service's machine",
-    "mirror": "it writes files of the service's machine",
-    "mirror_pull": "it reads files of the service's machine",
-    "check_mirror": "it reads files of the service's machine",
-    "mirror_problem": "the service keeps no mirror",
-    "backup": "it writes files of the service's machine",
-    "export": "it is a stream of its own",
-    "behind": "the metrics of the service tell it",
-}
-"""The other public members of `Engine`, each with the reason why it is not an operation."""
+from engine.remote.wire import json_shapes as shapes
+from engine.remote.wire.json_calls import COMMANDS, TIME_FIELDS, Operation, Parameter, SentProof
+from engine.remote.wire.json_shapes import Schema, Schemas, Shape
 
 _REPLACED: Final[dict[tuple[str, str], Any]] = {
     ("prove", "claims"): list[list[str]],
@@ -76,95 +45,12 @@ _NOT_SENT: Final = frozenset(
 """(Operation, parameter) → left out, as are all parameters that are functions."""
 
 
-@dataclass(frozen=True, slots=True)
-class Parameter:
-    """A parameter of an operation."""
-
-    name: str
-    shape: shapes.Shape
-    required: bool
-    about: str
-    """The description from the docstring of the method."""
-    spread: bool = False
-    """True if the method takes the items of the list as positional arguments."""
-
-
-@dataclass(frozen=True, slots=True)
-class Operation:
-    """One method of `Engine` as a service offers it."""
-
-    name: str
-    scope: Scope
-    parameters: tuple[Parameter, ...]
-    result: shapes.Shape
-    streams: bool
-    """True if the result is a sequence of JSON values, one on each line."""
-    summary: str
-    about: str
-    """The description from the docstring of the method, without the summary."""
-
-    @property
-    def is_read(self) -> bool:
-        """True if the operation changes nothing, so that it can also be called by GET."""
-        return self.scope is Scope.READ
-
-    def arguments(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the keyword arguments for JSON values.
-
-        Raises:
-            InvalidInputError: A value is not valid, a parameter is missing, or there is no such parameter.
-        """
-        known = {parameter.name: parameter for parameter in self.parameters}
-        for name in given:
-            if name not in known:
-                raise InvalidInputError(f"{self.name} has no parameter {quoted(name)}", hint=self._hint())
-        for parameter in self.parameters:
-            if parameter.required and parameter.name not in given:
-                problem = f"{self.name} needs the parameter {parameter.name}"
-                raise InvalidInputError(problem, hint=self._hint())
-        return {name: known[name].shape.decode(value, name) for name, value in given.items()}
-
-    def read_query(self, texts: Mapping[str, list[str]]) -> dict[str, Any]:
-        """Return the JSON values for the names and texts of a query string.
-
-        Raises:
-            InvalidInputError: A text is not valid, or there is no such parameter.
-        """
-        known = {parameter.name: parameter for parameter in self.parameters}
-        for name in texts:
-            if name not in known:
-                raise InvalidInputError(f"{self.name} has no parameter {quoted(name)}", hint=self._hint())
-        return {name: known[name].shape.read(found, name) for name, found in texts.items()}
-
-    def call(self, memory: Engine, arguments: Mapping[str, Any]) -> Any:
-        """Call the method, and return its result.
-
-        Raises:
-            EngineError: The method raised it.
-        """
-        if self.name == "size":
-            return memory.size
-        spread = [parameter.name for parameter in self.parameters if parameter.spread]
-        if not spread:
-            return getattr(memory, self.name)(**arguments)
-        (name,) = spread
-        first = [arguments[one.name] for one in self.parameters if not one.spread]
-        return getattr(memory, self.name)(*first, *arguments[name])
-
-    def encoded(self, result: Any) -> Any:
-        """Return a result, or one item of a result that streams, as JSON."""
-        return encode(SentProof.of(result) if self.name == "prove" else result)
-
-    def _hint(self) -> str:
-        names = ", ".join(parameter.name for parameter in self.parameters)
-        return f"the parameters are {names}" if names else "it has no parameters"
-
-
 @cache
 def operations() -> Mapping[str, Operation]:
     """Return all operations by name, sorted."""
-    found = {name: _operation(name, scope) for scope, names in _SCOPES.items() for name in names.split()}
-    return dict(sorted(found.items()))
+    return {
+        name: _operation(name, one.scope) for name, one in offers(Engine).items() if one.scope is not None
+    }
 
 
 def _operation(name: str, scope: Scope) -> Operation:
@@ -210,7 +96,7 @@ def _parameters(
     if one.kind is inspect.Parameter.VAR_POSITIONAL:
         return [Parameter(one.name, shape_of(list[hint], given=True), True, text, spread=True)]  # type: ignore[valid-type]
     if (operation, one.name) == ("apply", "commands"):
-        return [Parameter(one.name, shapes.ListOf(command_shape(), list), True, text)]
+        return [Parameter(one.name, shapes.ListOf(command_shape(), list), True, text, of_commands=True)]
     shape = shape_of(hint, one.name, given=True)
     return [Parameter(one.name, shape, one.default is inspect.Parameter.empty, text)]
 
@@ -240,9 +126,185 @@ def _shared_texts() -> Mapping[str, str]:
     }
 
 
+@cache
 def _namespace() -> dict[str, Any]:
-    """Return the names in the type hints of `Engine`."""
-    from engine import engine as module
-    from engine.remote.wire import named_types
+    """Return the names in the type hints of `Engine`, which imports most of them for type checkers only."""
+    names = vars(typing) | vars(engine_module)
+    for block in ast.parse(inspect.getsource(engine_module)).body:
+        if isinstance(block, ast.If) and ast.unparse(block.test) == "TYPE_CHECKING":
+            names |= dict(_imported(block))
+    return names
 
-    return vars(typing) | vars(module) | vars(named_types)
+
+def _imported(block: ast.If) -> Iterator[tuple[str, Any]]:
+    for one in block.body:
+        # No operation has a type of the client, which imports this module.
+        if isinstance(one, ast.ImportFrom) and one.module and not one.module.startswith("engine.remote"):
+            module = import_module(one.module)
+            yield from ((alias.asname or alias.name, getattr(module, alias.name)) for alias in one.names)
+
+
+_SECTION: Final = re.compile(r"^(Args|Returns|Yields|Raises):$", re.MULTILINE)
+_ARGUMENT: Final = re.compile(r"^    \*{0,2}(\w+): (.*(?:\n        .*)*)", re.MULTILINE)
+
+
+class Described(NamedTuple):
+    """A docstring in the layout of this project."""
+
+    summary: str
+    """The first paragraph, on one line."""
+    about: str
+    """The other paragraphs before the sections, one on each line, and then the text of `Returns`."""
+    arguments: dict[str, str]
+    """The text for each argument, on one line."""
+
+
+def described(docstring: str) -> Described:
+    """Return the parts of a docstring that `inspect.getdoc` returned."""
+    before, *rest = _SECTION.split(docstring)
+    sections = dict(zip(rest[::2], rest[1::2], strict=True))
+    paragraphs = [" ".join(part.split()) for part in before.split("\n\n") if part.strip()]
+    returned = " ".join(sections.get("Returns", "").split())
+    arguments = {name: " ".join(text.split()) for name, text in _ARGUMENT.findall(sections.get("Args", ""))}
+    about = [*paragraphs[1:], *([f"Returns: {returned}"] if returned else [])]
+    return Described(paragraphs[0] if paragraphs else "", "\n\n".join(about), arguments)
+
+
+@dataclass(frozen=True, slots=True)
+class Tagged(shapes.AsJson):
+    """An object with one field, whose name says which record the value is: `{"add": {…}}`."""
+
+    records: dict[str, shapes.Record]
+
+    def decode(self, value: Any, where: str) -> Any:
+        """Return an instance of the record."""
+        if not isinstance(value, dict) or len(value) != 1:
+            raise InvalidInputError(f"{where} must be an object with one field", hint=self._hint())
+        ((name, item),) = value.items()
+        if name not in self.records:
+            raise InvalidInputError(f"{where} has no field {quoted(name)}", hint=self._hint())
+        return self.records[name].decode(item, f"{where}.{name}")
+
+    def _hint(self) -> str:
+        return f"the field is one of {', '.join(self.records)}"
+
+    def schema(self, schemas: Schemas) -> Schema:
+        """Return one schema for each record."""
+        return {
+            "oneOf": [
+                {
+                    "type": "object",
+                    "properties": {name: record.schema(schemas)},
+                    "required": [name],
+                    "additionalProperties": False,
+                }
+                for name, record in self.records.items()
+            ]
+        }
+
+
+@cache
+def command_shape() -> Tagged:
+    """Return the shape of a command."""
+    return Tagged({name: _record(getattr(commands, kind)) for name, kind in COMMANDS.items()})
+
+
+def _record(kind: type) -> shapes.Record:
+    # The schemas have names of their own: there is also a result that is called Tombstone.
+    return replace(record_of(kind, given=True), name=f"{kind.__name__}Command")
+
+
+_PLAIN: Final[dict[Any, Shape]] = {
+    str: shapes.TEXT,
+    bool: shapes.TRUTH,
+    int: shapes.INTEGER,
+    float: shapes.NUMBER,
+    bytes: shapes.Base64(),
+    type(None): shapes.Nothing(),
+    Any: shapes.Anything(),
+    object: shapes.Anything(),
+}
+
+_LISTS: Final = (list, set, frozenset, Iterable, Iterator, Sequence, Collection)
+
+
+def shape_of(hint: Any, field: str = "", *, given: bool = False) -> Shape:
+    """Return the shape of the values that a type hint describes.
+
+    Args:
+        hint: The type hint, without forward references.
+        field: The name of the field or parameter. It decides whether an integer is a time.
+        given: True if the values are given by callers. Otherwise they are results of methods.
+
+    Raises:
+        TypeError: There is no JSON form for the type.
+    """
+    if hint is int and field in TIME_FIELDS and not given:
+        return shapes.Time()
+    if hint in _PLAIN:
+        return _PLAIN[hint]
+    if isinstance(hint, type) and issubclass(hint, Enum):
+        return shapes.Choice(hint)
+    if isinstance(hint, type) and is_dataclass(hint):
+        return record_of(hint, given=given)
+    return _generic(hint, field, given)
+
+
+def _generic(hint: Any, field: str, given: bool) -> Shape:
+    origin, arguments = get_origin(hint), get_args(hint)
+    if origin in (Union, types.UnionType):
+        return _union(arguments, field, given)
+    if origin is tuple and arguments[-1] is not ...:
+        return shapes.TupleOf(tuple(shape_of(item, given=given) for item in arguments))
+    if origin is tuple:
+        return shapes.ListOf(shape_of(arguments[0], given=given), tuple)
+    if origin in _LISTS:
+        return shapes.ListOf(shape_of(arguments[0], given=given), list)
+    if origin in (dict, Mapping):
+        return shapes.MapOf(shape_of(arguments[1], given=given))
+    raise TypeError(f"{hint} has no JSON form")
+
+
+def _union(members: Sequence[Any], field: str, given: bool) -> Shape:
+    """Return the shape of a union. Where callers may give an enum or a text, a text is expected."""
+    left = [member for member in members if member is not Unchanged]
+    if given and str in left:
+        left = [member for member in left if not (isinstance(member, type) and issubclass(member, Enum))]
+    found: list[Shape] = []
+    if given and datetime in left:
+        found.append(shapes.Moment(texts=str in left))
+        left = [member for member in left if member not in (int, str, datetime)]
+    found += [shape_of(member, field, given=given) for member in sorted(left, key=_rank)]
+    return found[0] if len(found) == 1 else shapes.OneOf(tuple(found))
+
+
+def _rank(member: Any) -> int:
+    """Return a sort key that puts null first, and numbers before texts, which a query string needs."""
+    order: list[Any] = [type(None), bool, int, float, str]
+    return order.index(member) if member in order else len(order)
+
+
+@cache
+def record_of(kind: type, *, given: bool = False) -> shapes.Record:
+    """Return the shape of a dataclass.
+
+    Raises:
+        TypeError: There is no JSON form for one of its fields.
+    """
+    hints = typing.get_type_hints(kind)
+    found = [
+        shapes.Field(one.name, shape_of(hints[one.name], one.name, given=given), _is_required(one))
+        for one in fields(kind)
+        if one.init
+    ]
+    return shapes.Record(kind.__name__, summary(kind), tuple(found), kind, open=not given)
+
+
+def _is_required(field: Any) -> bool:
+    # A result contains all of its fields. Those with a default may be missing in an older service's answer.
+    return field.default is MISSING and field.default_factory is MISSING
+
+
+def summary(thing: Any) -> str:
+    """Return the first paragraph of a docstring, on one line."""
+    return " ".join((inspect.getdoc(thing) or "").split("\n\n")[0].split())

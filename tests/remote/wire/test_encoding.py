@@ -16,10 +16,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.base.model import UNCHANGED
+from engine.base.scopes import Scope
+from engine.base.times import shown_time
 from engine.query.recall.recall_answer import Role
-from engine.remote.wire.encoding import encode
-from engine.remote.wire.operations import Scope
-from engine.remote.wire.times import FIELDS, shown_time
+from engine.remote.wire.json_calls import TIME_FIELDS, encode
 
 
 class Pair(NamedTuple):
@@ -52,7 +52,7 @@ def plainly(value: Any, field: str = "") -> Any:
     if value is None or isinstance(value, (str, bool, float)):
         return value
     if isinstance(value, int):
-        return shown_time(value) if field in FIELDS else value
+        return shown_time(value) if field in TIME_FIELDS else value
     if is_dataclass(value):
         given = {one.name: getattr(value, one.name) for one in fields(value)}
         return {name: plainly(item, name) for name, item in given.items() if item is not UNCHANGED}

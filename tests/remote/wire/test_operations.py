@@ -12,14 +12,12 @@ from hypothesis import strategies as st
 
 import engine
 from engine.base.errors import InvalidInputError
-from engine.base.scope import Scope
+from engine.base.scopes import Scope, offers
 from engine.engine import Engine
-from engine.query.explore.answers import VerbAnswer
-from engine.remote.wire.commands import NAMES, command_shape, encode_command
-from engine.remote.wire.encoding import encode
-from engine.remote.wire.hints import shape_of
-from engine.remote.wire.operations import NOT_OFFERED, operations
-from engine.remote.wire.shapes import Schemas
+from engine.query.explore.explore_answers import VerbAnswer
+from engine.remote.wire.json_calls import COMMANDS, encode, encode_command
+from engine.remote.wire.json_shapes import Schemas
+from engine.remote.wire.operations import command_shape, operations, shape_of
 
 
 @pytest.fixture(scope="module")
@@ -34,9 +32,11 @@ def memory() -> Engine:
 
 
 def test_every_public_member_of_engine_is_offered_or_has_a_reason() -> None:
-    """Each public member is an operation, or NOT_OFFERED says why it is none."""
+    """Each public member is marked as an operation, or its mark says why it is none."""
     public = {name for name, _ in inspect.getmembers_static(Engine) if not name.startswith("_")}
-    assert public - set(operations()) == set(NOT_OFFERED) & public
+    marks = offers(Engine)
+    assert public == set(marks)
+    assert {name for name, offer in marks.items() if not offer.reason} == set(operations())
 
 
 def test_reading_operations_append_nothing(memory: Engine) -> None:
@@ -170,4 +170,4 @@ def test_every_public_command_has_a_name() -> None:
         name for name in dir(engine) if isinstance(getattr(engine, name), type)
         and getattr(engine, name).__module__.startswith("engine.commands.")
     }  # fmt: skip
-    assert public - {"Command"} <= set(NAMES.values())
+    assert public - {"Command", "SecretsPolicy"} <= set(COMMANDS.values())

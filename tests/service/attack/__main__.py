@@ -24,7 +24,7 @@ import uvicorn
 from engine import Add, Engine
 from engine.service.access import Access
 from engine.service.app import application
-from engine.service.memories import Memories
+from engine.service.served_memories import Memories
 from tests.service.attack.hooks import IDS
 from tests.service.support import USUAL, KnownTokens
 
