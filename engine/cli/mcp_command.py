@@ -15,11 +15,9 @@ from engine.cli.cli_output import line, plain, shown
 from engine.cli.cli_session import Session
 from engine.cli.command_declaration import argument, command, option
 from engine.cli.shared_options import one_of, secrets_mode
-from engine.mcp.profiles import profile_of, writing
-from engine.mcp.screening import screened
-from engine.memories.lease import DEFAULT_WAIT, Lease
-from engine.memories.opening import engine_opener
-from engine.memories.settings import VARIABLE, find_mirror, find_secrets_for_agents
+from engine.mcp.profiles import profile_of, screened, writing
+from engine.memory.memory_settings import VARIABLE, find_mirror, find_secrets_for_agents
+from engine.memory.open_memory import DEFAULT_WAIT, Lease, engine_opener
 
 DEFAULT_ACTOR = "agent"
 LOOPBACK = "127.0.0.1"
@@ -164,8 +162,7 @@ def install_server(
         ConflictError: the file has a different entry with this name.
     """
     # Imported late: the server itself does not need these modules, and its first answer must come soon.
-    from engine.mcp.clients.install import NAME, install, program, snippet
-    from engine.mcp.clients.known import CLIENTS, client_of
+    from engine.mcp.client_install import CLIENTS, NAME, client_of, install, program, snippet
 
     if given is None:
         raise InvalidInputError("install needs the name of a client", hint=f"one of: {', '.join(CLIENTS)}")

@@ -7,12 +7,11 @@ from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
+from engine.base.characters import visible
 from engine.base.errors import EngineError, RefusedError
-from engine.base.invisible import visible
 from engine.base.json_text import dumped
-from engine.mcp.definition import Arguments, Fields, Profile, Prompt, Resource, Tool
-from engine.mcp.lines import error_lines
-from engine.mcp.protocol import (
+from engine.mcp.answer_lines import error_lines
+from engine.mcp.mcp_protocol import (
     ENVELOPE_VERSIONS,
     HANDSHAKE_VERSIONS,
     INTERNAL_ERROR,
@@ -27,10 +26,11 @@ from engine.mcp.protocol import (
     enveloped,
     has_envelope,
 )
+from engine.mcp.tool_definition import Arguments, Fields, Profile, Prompt, Resource, Tool
 
 if TYPE_CHECKING:
     from engine.engine import Engine
-    from engine.mcp.arguments import Checker
+    from engine.mcp.argument_check import Checker
 
 THREADS: Final = 8
 """The maximum number of requests that use the store at the same time; further requests wait."""
@@ -47,7 +47,7 @@ log = logging.getLogger(__name__)
 
 
 class Opening(Protocol):
-    """What a dispatcher uses to open the store: a `engine.memories.lease.Lease`, for instance."""
+    """What a dispatcher uses to open the store: a `engine.memory.open_memory.Lease`, for instance."""
 
     def memory(self) -> AbstractContextManager[Engine]:
         """Return a context in which the store is open."""
@@ -70,7 +70,7 @@ class Dispatcher:
     ) -> None:
         """Offer `profile` on the store of `lease`; calls of the tools in `refused` are refused.
 
-        The refusal tells the cause and the remedy.
+        The refusal states the cause and the remedy.
         """
         self._cause, self._remedy = cause, remedy
         self.profile = profile
@@ -177,7 +177,7 @@ class Dispatcher:
 
     def _checked(self, tool: Tool, given: Fields) -> Arguments:
         # Imported late: jsonschema would delay the first answer.
-        from engine.mcp.arguments import Checker
+        from engine.mcp.argument_check import Checker
 
         if tool.name not in self._checkers:
             self._checkers[tool.name] = Checker(tool.input)

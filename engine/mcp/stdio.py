@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Final
 
-from engine.base.interrupts import at_end
-from engine.mcp.definition import Fields, Profile, Tool
+from engine.base.process import at_end
 from engine.mcp.dispatch import THREADS, WAITING, Dispatcher
-from engine.mcp.protocol import INTERNAL_ERROR, TOO_MANY_REQUESTS, Params, ProtocolError, request_id
+from engine.mcp.mcp_protocol import INTERNAL_ERROR, TOO_MANY_REQUESTS, Params, ProtocolError, request_id
+from engine.mcp.tool_definition import Fields, Profile, Tool
 from engine.mcp.wire import Wire
-from engine.memories.lease import Lease
+from engine.memory.open_memory import Lease
 
 WAITING_MAX: Final = 256
 """The maximum number of requests that run or wait, for instance while another process has the store open.
@@ -27,7 +27,7 @@ Further requests are refused at once, so that a client cannot fill the memory of
 END_SECONDS: Final = 0.9
 """The seconds that the process waits for running calls after the input ends or a signal arrives."""
 
-_LOADED_EARLY: Final = ("engine.engine", "engine.mcp.arguments")
+_LOADED_EARLY: Final = ("engine.engine", "engine.mcp.argument_check")
 """The modules that tool calls need; imported after the first message has been answered."""
 
 log = logging.getLogger(__name__)

@@ -15,8 +15,8 @@ from contextlib import suppress
 from typing import Any, Final
 
 from engine.base.json_text import dumped
-from engine.mcp.definition import Fields
-from engine.mcp.protocol import INVALID_REQUEST, PARSE_ERROR, ProtocolError, check_message, request_id
+from engine.mcp.mcp_protocol import INVALID_REQUEST, PARSE_ERROR, ProtocolError, check_message, request_id
+from engine.mcp.tool_definition import Fields
 
 LINE_BYTES_MAX: Final = 4 << 20
 """The maximum length of a message in bytes. The SDK has the same limit for HTTP."""

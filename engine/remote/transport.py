@@ -76,7 +76,7 @@ class Transport:
         sleep: Callable[[float], None] = time.sleep,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self.address = address
+        self.address, self._url = address, address.url
         self.retries, self.deadline, self.sleep, self.clock = retries, deadline, sleep, clock
         self._client = client
         self._closed = False
@@ -166,7 +166,7 @@ class Transport:
             least = max(seconds, 0.001)
             options["timeout"] = httpx2.Timeout(**{step: min(most or least, least) for step, most in steps})
         try:
-            with self._client.stream(method, f"{self.address.url}/{path}", **options) as response:
+            with self._client.stream(method, f"{self._url}/{path}", **options) as response:
                 yield response
         except (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout) as error:
             if isinstance(_first_cause(error), ssl.SSLError):

@@ -7,6 +7,8 @@ streams: each POST contains one message and gets one JSON answer.
 
 from __future__ import annotations
 
+import hmac
+import json
 import os
 import re
 import secrets
@@ -14,21 +16,30 @@ import threading
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
+import anyio
+import anyio.to_thread
+import mcp_types as types
+from mcp.server.context import ServerRequestContext
+from mcp.server.lowlevel import Server
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from mcp.shared.exceptions import MCPError
 from starlette import types as asgi
+from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
 
 from engine.base.errors import EngineError, RefusedError, SystemFailureError
+from engine.base.json_text import dumped
 from engine.base.scopes import Scope
 from engine.engine import Engine
-from engine.mcp.definition import Profile, Tool
-from engine.mcp.dispatch import Dispatcher
-from engine.mcp.profiles import profile_of, writing
-from engine.mcp.screening import screened
-from engine.mcp.server import PATH, Escaping, Guard, server_of
+from engine.mcp.dispatch import THREADS, WAITING, Dispatcher
+from engine.mcp.mcp_protocol import SERVER, ProtocolError
+from engine.mcp.profiles import profile_of, screened, writing
+from engine.mcp.tool_definition import Fields, Profile, Tool
 from engine.mcp.wire import LINE_BYTES_MAX
 from engine.memory.open_memory import Lease
 from engine.service.listening import Limits, Settings, listening
@@ -230,4 +241,111 @@ def _app(profile: Profile, lease: Lease, refused: tuple[Tool, ...], token: str) 
         # The server checks Host and Origin before this program runs.
         transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
     )
-    return Guard(app, token)
+    return TokenGuard(app, token)
+
+
+PATH: Final = "/mcp"
+
+Context = ServerRequestContext[Any, Any]
+
+
+def server_of(dispatcher: Dispatcher, choose: Callable[[Any], Dispatcher] | None = None) -> Server[Any]:
+    """Return an SDK server that forwards requests to a dispatcher.
+
+    Args:
+        dispatcher: The dispatcher. It also gives the instructions and the names of the methods.
+        choose: A function that returns the dispatcher for one HTTP request; it must have the same methods. If
+            None, `dispatcher` answers all requests.
+    """
+    limiter: list[anyio.CapacityLimiter] = []
+
+    async def answer(context: Context, params: types.RequestParams) -> Fields:
+        del params  # the dispatcher checks the params
+        chosen = dispatcher if choose is None else choose(context.request)
+        call = partial(chosen.answer, context.method, context.params or {})
+        try:
+            if context.method not in WAITING:
+                return call()
+            if (
+                not limiter
+            ):  # created late: it belongs to an event loop, which does not exist before the first request
+                limiter.append(anyio.CapacityLimiter(THREADS))
+            return await anyio.to_thread.run_sync(call, limiter=limiter[0])
+        except ProtocolError as error:
+            raise MCPError(error.code, error.message, error.data) from error
+
+    server: Server[Any] = Server(
+        SERVER["name"], version=SERVER["version"], instructions=dispatcher.profile.instructions
+    )
+    # The SDK answers the handshake itself, because it keeps the state of connections.
+    for method in dispatcher.methods - {"initialize", "ping", "server/discover"}:
+        server.add_request_handler(method, types.RequestParams, answer)
+    return server
+
+
+class TokenGuard:
+    """An ASGI app that checks token, path and method, in this order, before `app` runs."""
+
+    def __init__(self, app: asgi.ASGIApp, token: str) -> None:
+        """Put the checks in front of `app`, for clients that send `token`."""
+        self._app = app
+        self._token = token
+
+    async def __call__(self, scope: asgi.Scope, receive: asgi.Receive, send: asgi.Send) -> None:
+        """Handle one request (ASGI)."""
+        if scope["type"] == "lifespan":
+            await self._app(scope, receive, send)
+            return
+        if scope["type"] != "http":
+            return
+        refusal = self._refusal(scope)
+        if refusal is not None:
+            await refusal(scope, receive, send)
+            return
+        await self._app(scope, receive, Escaping(send))
+
+    def _refusal(self, scope: asgi.Scope) -> Response | None:
+        if not _is_bearer(Headers(scope=scope).get("authorization"), self._token):
+            return PlainTextResponse(
+                "A token is required", 401, {"WWW-Authenticate": 'Bearer realm="memroot"'}
+            )
+        scope["state"]["token"] = "mcp"  # noqa: S105  a name, for the server's list of connections
+        if scope["path"] != PATH:
+            return PlainTextResponse("Not found", 404)
+        if scope["method"] != "POST":
+            return PlainTextResponse("Only POST is allowed", 405, {"Allow": "POST"})
+        return None
+
+
+def _is_bearer(header: str | None, token: str) -> bool:
+    """Return True if an Authorization header (RFC 6750) has the token. The comparison takes constant time."""
+    scheme, _, given = (header or "").partition(" ")
+    same = hmac.compare_digest(given.strip().encode("utf-8", "surrogateescape"), token.encode())
+    return same and scheme.lower() == "bearer"
+
+
+class Escaping:
+    """A JSON response in which `<` and control characters are escaped, as in messages over stdout."""
+
+    def __init__(self, send: asgi.Send) -> None:
+        """Send the escaped response to `send`."""
+        self._send = send
+        self._start: asgi.Message | None = None
+        self._body = bytearray()
+
+    async def __call__(self, message: asgi.Message) -> None:
+        """Send one message of the response (ASGI)."""
+        if message["type"] == "http.response.start":
+            kind = Headers(raw=message["headers"]).get("content-type", "")
+            if kind.startswith("application/json"):
+                self._start = message
+                return
+        elif self._start is not None:
+            self._body += message.get("body", b"")
+            if message.get("more_body"):
+                return
+            body = dumped(json.loads(self._body)).encode() if self._body else b""
+            MutableHeaders(raw=self._start["headers"])["content-length"] = str(len(body))
+            await self._send(self._start)
+            message = {"type": "http.response.body", "body": body}
+        await self._send(message)

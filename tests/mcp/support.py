@@ -22,12 +22,12 @@ from mcp.server.stdio import stdio_server
 from mcp_types import CallToolResult, TextContent
 
 from engine.engine import Engine
-from engine.mcp.definition import Profile
 from engine.mcp.dispatch import Dispatcher
 from engine.mcp.profiles import profile_of, writing
 from engine.mcp.stdio import Server
+from engine.mcp.tool_definition import Profile
 from engine.mcp.wire import Wire
-from engine.memories.lease import Lease
+from engine.memory.open_memory import Lease
 
 ROOT = Path(__file__).resolve().parents[2]
 TIMEOUT = 60

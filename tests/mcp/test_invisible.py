@@ -8,8 +8,8 @@ import pytest
 
 from engine.base.errors import InvalidInputError
 from engine.engine import Engine
-from engine.mcp.definition import Fields, Profile, Prompt, Resource, Tool, members
-from tests.base.test_invisible import HIDDEN
+from engine.mcp.tool_definition import Fields, Profile, Prompt, Resource, Tool, members
+from tests.base.test_characters import HIDDEN
 from tests.mcp.support import Memory
 
 SEEN = "The kettle 👩‍🔬 ❤️ می‌خواهم."

@@ -14,13 +14,13 @@ from mcp.server.stdio import stdio_server
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, KNOWN_PROTOCOL_VERSIONS, MODERN_PROTOCOL_VERSIONS
 
 from engine.engine import Engine
-from engine.mcp import protocol
-from engine.mcp.definition import Profile
+from engine.mcp import mcp_protocol as protocol
 from engine.mcp.dispatch import Dispatcher
+from engine.mcp.memory_profile import PROFILE
 from engine.mcp.profiles import profile_of
-from engine.mcp.server import server_of
-from engine.mcp.tools import PROFILE
-from engine.memories.lease import Lease
+from engine.mcp.tool_definition import Profile
+from engine.memory.open_memory import Lease
+from engine.service.mcp_http import server_of
 from tests.mcp.support import INITIALIZE, INITIALIZED, discover, piped
 
 BARE = Profile("bare", "Nothing but tools.", PROFILE.tools)

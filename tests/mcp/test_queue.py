@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from typing import Any
 
-from engine.mcp.protocol import TOO_MANY_REQUESTS
+from engine.mcp.mcp_protocol import TOO_MANY_REQUESTS
 from engine.mcp.stdio import WAITING_MAX, Server
 
 

@@ -11,9 +11,8 @@ import pytest
 from engine.base.errors import InvalidInputError
 from engine.commands.secrets.policy import SecretsPolicy
 from engine.engine import Engine
-from engine.mcp.profiles import MODULES, profile_of
-from engine.mcp.screening import SAID, screened
-from engine.memories.settings import find_secrets_for_agents
+from engine.mcp.profiles import MODULES, SAID, profile_of, screened
+from engine.memory.memory_settings import find_secrets_for_agents
 from tests.commands.secrets.samples import SAMPLES
 from tests.mcp.support import Memory, Raw, call
 from tests.support.leveldb import needs_leveldb

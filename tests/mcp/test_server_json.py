@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from jsonschema import Draft7Validator  # type: ignore[import-untyped]  # it ships no type hints
 
-from engine.base.version import __version__
+from engine.base import __version__
 from engine.commands.secrets.policy import Mode
-from engine.memories.settings import SECRETS_VARIABLE, VARIABLE
+from engine.memory.memory_settings import SECRETS_VARIABLE, VARIABLE
 from tests.support.pages import parse
 
 ROOT = Path(__file__).resolve().parents[2]

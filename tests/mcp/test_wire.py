@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 
 from engine.engine import Engine
-from engine.mcp.definition import Profile, Tool
 from engine.mcp.dispatch import THREADS, Dispatcher
 from engine.mcp.stdio import Server
+from engine.mcp.tool_definition import Profile, Tool
 from engine.mcp.wire import LINE_BYTES_MAX, Wire
-from engine.memories.lease import Lease
+from engine.memory.open_memory import Lease
 from tests.mcp.support import INITIALIZE, TIMEOUT, call
 
 ANYTHING = {"type": "object"}

@@ -19,7 +19,6 @@ import pytest
 from backends import open_backend
 from backends.errors import BackendCorrupt, BackendEnvironment, BackendMissing, BackendUnusable
 from backends.postgresql.postgresql_connections import wait_for_disk
-from engine.store.named_places import tokens_file
 from engine.service.token_tables import (
     _FIND,
     DamagedRow,
@@ -28,7 +27,7 @@ from engine.service.token_tables import (
     TokenTable,
     open_tokens,
 )
-from engine.store.named_places import is_memory
+from engine.store.named_places import is_memory, tokens_file
 from tests.support.postgresql import shared_server
 from tests.support.read_only import WAYS, prefix_for
 

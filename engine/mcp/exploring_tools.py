@@ -8,15 +8,15 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from engine.base.errors import InvalidInputError
-from engine.mcp.definition import Arguments, Tool, described, members, number, text
-from engine.mcp.lines import compact, counted
+from engine.mcp.answer_lines import compact, counted
+from engine.mcp.tool_definition import Arguments, Tool, described, members, number, text
 
 if TYPE_CHECKING:
     from engine.base.model import Receipt
     from engine.engine import Engine
-    from engine.memories.filter_text import Wanted
-    from engine.query.explore.answers import Answer
+    from engine.query.explore.explore_answers import Answer
     from engine.query.explore.explorer import Explorer
+    from engine.query.filter_text import Wanted
     from engine.query.filters import Filters
 
 BUDGET_MAX: Final = 20_000
@@ -60,7 +60,7 @@ def asked(engine: Engine, arguments: Arguments) -> Iterator[tuple[Engine, Wanted
         InvalidInputError: the filter is malformed.
         NotFoundError: the journal has no event at the moment that the filter names.
     """
-    from engine.memories.filter_text import parse_filter
+    from engine.query.filter_text import parse_filter
 
     wanted = parse_filter(arguments.get("filter", ""))
     if wanted.as_of is None:
@@ -101,7 +101,7 @@ def received(memory: Engine, receipts: list[Receipt], **more: Any) -> str:
         receipts: The results of the commands.
         more: Further facts: texts, or lists of JSON objects.
     """
-    from engine.query.explore.form import unmarked
+    from engine.query.explore.explore_answers import unmarked
     from engine.query.prompt_text import on_one_line
 
     changed = "changed" if any(receipt.changed for receipt in receipts) else "unchanged"

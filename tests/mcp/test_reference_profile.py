@@ -13,7 +13,7 @@ from mcp import Client, MCPError
 
 from engine.engine import Engine
 from engine.knowledge import Entity, KnowledgeGraph, Relation
-from engine.mcp import reference
+from engine.mcp import reference_profile as reference
 from engine.mcp.profiles import profile_of
 from tests.mcp.support import Memory
 from tests.support.engines import unchanged_by

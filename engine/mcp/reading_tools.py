@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Final
 
 from engine.base.errors import InvalidInputError
 from engine.base.json_text import dumped
-from engine.mcp.definition import Arguments, Tool, described, members, number, text
-from engine.mcp.exploring import (
+from engine.mcp.answer_lines import NOTHING, closed, cost_of, item, time_of, within
+from engine.mcp.exploring_tools import (
     FILTER,
     ID,
     OFFSET,
@@ -20,12 +20,12 @@ from engine.mcp.exploring import (
     pin,
     shortened,
 )
-from engine.mcp.lines import NOTHING, closed, cost_of, item, time_of, within
+from engine.mcp.tool_definition import Arguments, Tool, described, members, number, text
 
 if TYPE_CHECKING:
     from engine.base.model import HistoryItem
     from engine.engine import Engine
-    from engine.memories.filter_text import Wanted
+    from engine.query.filter_text import Wanted
     from engine.query.graph.bright import BrightGraph
     from engine.query.graph.domain_paths import AcrossGraph, Evidence
     from engine.query.history.recent import Added
@@ -47,7 +47,7 @@ GRAMMAR: Final = (
 
 
 def _recall(engine: Engine, arguments: Arguments) -> str:
-    from engine.query.explore.form import unmarked
+    from engine.query.explore.explore_answers import unmarked
     from engine.query.prompt_text import BUDGET_MIN
 
     with asked(engine, arguments) as (memory, wanted):
@@ -245,7 +245,7 @@ def _walked(memory: Engine, arguments: Arguments, wanted: Wanted, many: int) -> 
 
 
 def _graph(memory: Engine, graph: BrightGraph) -> list[str]:
-    from engine.query.explore.form import unmarked
+    from engine.query.explore.explore_answers import unmarked
     from engine.query.prompt_text import on_one_line
     from engine.text.language.snippets import beginning
 
@@ -272,7 +272,7 @@ def _graph(memory: Engine, graph: BrightGraph) -> list[str]:
 
 def _paths(memory: Engine, graph: AcrossGraph) -> list[str]:
     """Return one item for each path: a line with its names, and a line for each step with its evidence."""
-    from engine.query.explore.form import unmarked
+    from engine.query.explore.explore_answers import unmarked
     from engine.query.prompt_text import on_one_line
 
     domains = {node.name: node.domain for node in graph.nodes}

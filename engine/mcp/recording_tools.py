@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from engine.base.errors import InvalidInputError
-from engine.mcp.definition import Arguments, Fields, Schema, Tool, described, members, text, texts
-from engine.mcp.exploring import ID, beginning, received
-from engine.mcp.screening import redacted
+from engine.mcp.exploring_tools import ID, beginning, received
+from engine.mcp.profiles import redacted
+from engine.mcp.tool_definition import Arguments, Fields, Schema, Tool, described, members, text, texts
 
 if TYPE_CHECKING:
     from engine.commands import Command
@@ -27,7 +27,7 @@ def _tags(about: str) -> Schema:
 
 def _remember(engine: Engine, arguments: Arguments) -> str:
     from engine.commands import Add
-    from engine.memories.meta_text import parse_meta
+    from engine.query.filter_text import parse_meta
     from proofs.leaves import State
 
     fields = {name: value for name, value in arguments.items() if name not in {"text", "again", "meta"}}

@@ -13,9 +13,8 @@ from typing import Any
 import pytest
 
 from engine.base.errors import ConflictError, InvalidInputError
-from engine.mcp.clients.install import install, program, snippet
-from engine.mcp.clients.json_edit import with_member
-from engine.mcp.clients.known import CLIENTS, Client, client_of
+from engine.mcp.client_config_edit import with_member
+from engine.mcp.client_install import CLIENTS, Client, client_of, install, program, snippet
 from tests.mcp.support import INITIALIZE, environment
 from tests.support.command_line import Cli
 from tests.support.pages import parse
@@ -170,7 +169,7 @@ def test_a_change_by_the_client_meanwhile_is_not_lost(home: Path, monkeypatch: p
         file.write_text('{"mine": 1}')
         return with_member(*given, **more)
 
-    monkeypatch.setattr("engine.mcp.clients.install.with_member", slow)
+    monkeypatch.setattr("engine.mcp.client_install.with_member", slow)
     with pytest.raises(ConflictError, match="changed by another program"):
         install(CLIENTS["cursor"], file, "memory", {"command": "x"}, replace=False)
     assert file.read_text() == '{"mine": 1}'

@@ -5,17 +5,37 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
+from engine.base.errors import RefusedError
 from engine.base.json_text import dumped
-from engine.mcp.definition import Profile, Prompt, Resource
-from engine.mcp.exploring import BUDGET_MAX, EXPAND, EXPLORE_RECALL, NEIGHBORS, PEEK
-from engine.mcp.proving import STATUS
-from engine.mcp.reading import EXPLORE, FIND, RECALL, RECENT
-from engine.mcp.recording import FORGET, RELATE, REMEMBER, REVISE, TAG
+from engine.mcp.exploring_tools import (
+    BUDGET_MAX,
+    EXPAND,
+    EXPLORE_RECALL,
+    NEIGHBORS,
+    PEEK,
+    asked,
+    budget,
+    only_as_of,
+)
+from engine.mcp.reading_tools import EXPLORE, FIND, RECALL, RECENT
+from engine.mcp.recording_tools import FORGET, RELATE, REMEMBER, REVISE, TAG
+from engine.mcp.tool_definition import (
+    Arguments,
+    Fields,
+    Profile,
+    Prompt,
+    Resource,
+    Tool,
+    members,
+    text,
+    texts,
+)
 
 if TYPE_CHECKING:
     from backends.base import Reader
     from engine.engine import Engine
     from proofs.events import Header
+
 
 INSTRUCTIONS: Final = """\
 A memory of atoms (short texts) with tags, typed edges, and one root that commits to all of it.
@@ -28,23 +48,102 @@ remember facts worth keeping, revise facts that have changed, forget (with a rea
 LOOKED_BACK: Final = 20_000
 """The number of latest events that are searched for a checkpoint. The search takes about 0.2 s."""
 
+PROOF_BYTES_MAX: Final = 16 << 10
+"""The maximum size of a proof in an answer, in bytes.
+
+The text of a larger proof would cost tens of thousands of tokens.
+"""
+
+
+def _status(engine: Engine, arguments: Arguments) -> str:
+    with asked(engine, arguments) as (memory, wanted):
+        only_as_of(wanted, "status")
+        if "claims" in arguments:
+            return _prove(memory, arguments)
+        return dumped(_counts(memory))
+
+
+def _counts(memory: Engine) -> Fields:
+    from engine.base.times import shown_time
+
+    root, found = memory.root(), memory.status()
+    return {
+        "version": found.version,
+        "store": found.store_id,
+        "backend": found.backend,
+        "events": found.events,
+        "live_atoms": found.live_atoms,
+        "contents": found.contents,
+        "last_event": shown_time(found.last_event),
+        "seq": root.size - 1,
+        "root": root.root,
+    }
+
+
+def _prove(memory: Engine, arguments: Arguments) -> str:
+    from base64 import b64encode
+
+    from engine.query.prompt_text import tokens_of
+    from proofs.verified import to_plain
+    from proofs.verify_arguments import describe_basis
+
+    proof = memory.prove([claim.split() for claim in arguments["claims"]])
+    fields: Fields = {
+        "shown": [to_plain(one) for one in proof.shown],
+        "basis": describe_basis(proof.basis, proof.size),
+        "bytes": len(proof.data),
+        "proof": None,
+    }
+    most = arguments["budget"]
+    if len(proof.data) <= PROOF_BYTES_MAX:
+        whole = dumped({**fields, "proof": b64encode(proof.data).decode()})
+        if tokens_of(whole) <= most:
+            return whole
+    answer = dumped(fields)
+    if tokens_of(answer) > most:
+        raise RefusedError(
+            f"the answer costs {tokens_of(answer)} tokens, more than the budget of {most}",
+            hint="give fewer claims (`sealed` omits an atom's content) or a larger budget",
+        )
+    return answer
+
+
+STATUS: Final = Tool(
+    "status",
+    "Counts, root. With `claims`, a proof for someone without this memory (base64; null if too large).",
+    members(
+        {
+            "claims": texts(
+                "`atom ID`, `no-term WORD`, `term WORD`, `tag ID TAG`, `none-tagged TAG`, `edge ID TYPE ID`; "
+                "`sealed` after an id omits the content.",
+                each=1000,
+                most=16,
+            ),
+            "filter": text("`as_of:17` or `as_of:TIME`.", most=1000),
+            "budget": budget(6000),
+        }
+    ),
+    None,
+    _status,
+)
+
 
 def _atom(engine: Engine, atom: str) -> str:
-    from engine.base.time_text import shown_time
-    from engine.query.explore.form import Form, plain
+    from engine.base.times import shown_time
+    from engine.query.explore.explore_answers import Form, plain
 
     found = engine.explorer(form=Form.JSON).explore_expand(atom, budget=BUDGET_MAX)
     return dumped({**plain(found), "created": shown_time(found.created)})
 
 
-def _status(engine: Engine, nothing: str) -> str:
+def _status_text(engine: Engine, nothing: str) -> str:
     del nothing
     return str(STATUS.run(engine, {}))
 
 
 def _checkpoint(engine: Engine, nothing: str) -> str:
     del nothing
-    from engine.base.error_translation import translated
+    from engine.base.errors import translated
     from engine.base.validation import show_id
     from proofs.events import CheckpointDetail
 
@@ -84,7 +183,7 @@ RESOURCES: Final = (
         "An atom's text, up to 20,000 tokens, and its fields.",
         _atom,
     ),
-    Resource("engine://memory/status", "status", "Statistics of the memory, and its root.", _status),
+    Resource("engine://memory/status", "status", "Statistics of the memory, and its root.", _status_text),
     Resource(
         "engine://memory/checkpoint",
         "checkpoint",
@@ -122,7 +221,6 @@ PROMPTS: Final = (
     ),
     Prompt("remember", "Store a text in the memory.", {"text": "The text to store."}, _remember),
 )
-
 PROFILE: Final = Profile(
     "memory",
     INSTRUCTIONS,

@@ -10,7 +10,7 @@ from jsonschema import Draft202012Validator  # type: ignore[import-untyped]  # i
 from jsonschema.exceptions import ValidationError, best_match  # type: ignore[import-untyped]
 
 from engine.base.errors import InvalidInputError
-from engine.mcp.definition import Arguments, Fields
+from engine.mcp.tool_definition import Arguments, Fields
 
 _NEVER: Final = re.compile("[\x00\ud800-\udfff\ufffe\uffff]")
 

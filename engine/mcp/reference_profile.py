@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Final
 
 from engine.base.errors import LimitError
 from engine.base.json_text import dumped
-from engine.mcp.definition import Arguments, Fields, Profile, Resource, Schema, Tool, members
+from engine.mcp.tool_definition import Arguments, Fields, Profile, Resource, Schema, Tool, members
 
 if TYPE_CHECKING:
     from engine.engine import Engine

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.base.errors import ConflictError, InvalidInputError
-from engine.mcp.clients.json_edit import with_member
+from engine.mcp.client_config_edit import with_member
 
 PATH = ["mcpServers", "memory"]
 ENTRY = {"command": "/bin/engine", "args": ["mcp"]}

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from engine.base.errors import ConflictError, InvalidInputError, RefusedError
-from engine.mcp.clients.toml_edit import with_table
+from engine.mcp.client_config_edit import with_table
 
 PATH = ["mcp_servers", "memory"]
 ENTRY: dict[str, Any] = {

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 from engine.base.errors import CorruptionError, EngineError, InvalidInputError
 from engine.engine import Engine
-from engine.mcp.arguments import Checker
-from engine.mcp.definition import Profile, Tool
-from engine.mcp.reading import RECALL
-from engine.mcp.tools import PROFILE
+from engine.mcp.argument_check import Checker
+from engine.mcp.memory_profile import PROFILE
+from engine.mcp.reading_tools import RECALL
+from engine.mcp.tool_definition import Profile, Tool
 from tests.mcp.support import Answer, Memory
 from tests.support.shared_data import needs
 from tests.support.soak import often

@@ -12,8 +12,8 @@ import json
 from collections.abc import Mapping
 from typing import Any, Final
 
-from engine.base.version import __version__
-from engine.mcp.definition import Fields
+from engine.base import __version__
+from engine.mcp.tool_definition import Fields
 
 SERVER: Final = {"name": "memroot", "version": __version__}
 """The name and version of the server."""

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Final
 from engine.base.errors import InvalidInputError
 
 if TYPE_CHECKING:
-    from engine.query.explore.answers import Answer, Expanded, Hints, Neighbors, Peek, Triple
+    from engine.query.explore.explore_answers import Answer, Expanded, Hints, Neighbors, Peek, Triple
 
 NAME_CHARS: Final = 40
 """The maximum length of a title or a source in the heading of a peek, in characters."""
@@ -53,7 +53,7 @@ def counted(text: str) -> int:
 
 def error_lines(code: str, message: str, hint: str) -> str:
     """Return an error as text: the code and the message on one line, and the hint on a second line."""
-    from engine.query.explore.form import unmarked
+    from engine.query.explore.explore_answers import unmarked
     from engine.query.prompt_text import on_one_line
 
     lines = [f"error {code}: {message}", *([f"hint: {hint}"] if hint else [])]
@@ -108,8 +108,7 @@ def time_of(microseconds: int) -> str:
 
 def compact(answer: Answer, *, pinned: bool = False) -> str:
     """Return the answer of a verb as text. With `pinned`, the last line contains the seq and the root."""
-    from engine.query.explore.answers import Expanded, Hints, Neighbors, Peek
-    from engine.query.explore.form import unmarked
+    from engine.query.explore.explore_answers import Expanded, Hints, Neighbors, Peek, unmarked
 
     notes: list[str] = []
     match answer:
@@ -135,7 +134,7 @@ def compact(answer: Answer, *, pinned: bool = False) -> str:
 
 def item(id: str, provenance: str, about: Iterable[str], title: str | None, text: str) -> str:  # noqa: A002
     """Return the line of an atom in a list: the id, generated words, the title and a part of the text."""
-    from engine.query.explore.form import unmarked
+    from engine.query.explore.explore_answers import unmarked
     from engine.query.prompt_text import on_one_line, origin
 
     words = "".join(f" {word}" for word in about)

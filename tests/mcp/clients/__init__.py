@@ -1,1 +1,0 @@
-"""Tests of the configuration files of MCP clients."""
