@@ -39,6 +39,7 @@ from engine.service.listening import BODY_BYTES_A_SECOND, Limits, address_of
 
 # uvicorn warns of each invalid request and each offer of another protocol: strangers could fill the log.
 _log: Final = logging.getLogger("engine.service.http")
+_log.setLevel(logging.ERROR)
 _SHARE: Final = 4
 """One place in four is for strangers."""
 

@@ -27,7 +27,7 @@ KEY = "7d1f0c2e-5d0b-4a53-9a44-0a6b1f7d3c11"
 @pytest.fixture
 def url(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     """The URL of an empty memory, of a service with small batches."""
-    monkeypatch.setattr("engine.service.operation_calls.BATCH", 100)
+    monkeypatch.setattr("engine.service.long_answers.BATCH", 100)
     url = f"sqlite:{tmp_path / 'notes.db'}"
     Engine.open(url).close()
     return url
