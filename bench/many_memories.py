@@ -28,7 +28,7 @@ from bench import data, machine
 from bench.job import percentile
 from bench.writing import as_add
 from engine import Engine
-from engine.memories.named_memories import all_described
+from engine.memory.named_memories import all_described
 from engine.store.named_places import memory_url, root_of
 from tests.support.postgresql import temporary_server
 

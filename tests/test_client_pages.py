@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from engine.mcp.clients.known import CLIENTS as KNOWN
+from engine.mcp.client_install import CLIENTS as KNOWN
 from tests.support.pages import DOCS, Block, blocks, commands, parse
 
 CLIENTS_FOLDER = DOCS / "clients"

@@ -14,8 +14,7 @@ from backends.base import Backend
 from engine.base.errors import EngineError, translated
 from engine.base.times import Moment
 from engine.cli.cli_output import Failure, Output, receipt_data
-from engine.memories.opening import backend_opener, engine_opener, retry_while_busy
-from engine.memories.settings import (
+from engine.memory.memory_settings import (
     MemorySetting,
     StoreSetting,
     find_memory,
@@ -23,6 +22,7 @@ from engine.memories.settings import (
     find_secrets,
     find_store,
 )
+from engine.memory.open_memory import backend_opener, engine_opener, retry_while_busy
 
 if TYPE_CHECKING:
     from engine.base.model import Receipt

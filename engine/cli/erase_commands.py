@@ -16,9 +16,9 @@ from engine.cli.mirror_command import after_writes
 from engine.cli.shared_options import ID, dry_run, one_of
 from engine.commands.secrets.kinds import DETECTORS
 from engine.commands.secrets.policy import SecretsPolicy
-from engine.erase.run import Erasable, Erasure
+from engine.erase.erasure import Erasable, Erasure
 from engine.ledger.queries import short_id
-from engine.memories.settings import find_secrets
+from engine.memory.memory_settings import find_secrets
 from engine.trust.secrets_scan import scan
 
 FOUND = 1

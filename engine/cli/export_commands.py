@@ -14,8 +14,8 @@ from engine.cli.command_declaration import argument, command, option
 from engine.cli.shared_options import CHECKPOINTS, EVIDENCE, EXPECT, one_of
 from engine.exchange import backup as backups
 from engine.exchange.other_programs import export_items
-from engine.exchange.rescue.run import Rescued
-from engine.exchange.rescue.run import rescue as rescue_store
+from engine.exchange.rescue.rescue_run import Rescued
+from engine.exchange.rescue.rescue_run import rescue as rescue_store
 from engine.store.named_places import memory_url
 from engine.trust.notes.trusted_keys import read_note
 

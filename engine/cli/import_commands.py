@@ -23,12 +23,12 @@ from engine.exchange import other_programs
 from engine.exchange.backup import import_journal, verify_backup
 from engine.exchange.journal_import import accept_all
 from engine.exchange.other_programs import mcp_memory
-from engine.exchange.other_programs.graph_import import GraphImportReport
-from engine.exchange.other_programs.run import ImportReport, import_items
+from engine.exchange.other_programs.item_atoms import ImportReport, import_items
+from engine.exchange.other_programs.mcp_memory import GraphImportReport
 from engine.files.ingest.documents import PassedOver, Skipped
 from engine.files.ingest.folder_walk import find_files
-from engine.files.ingest.ingest_run import IngestReport
-from engine.memories.settings import find_mirror, find_secrets
+from engine.files.ingest.import_run import IngestReport
+from engine.memory.memory_settings import find_mirror, find_secrets
 from engine.trust.secrets_scan import journal_check
 
 PARTIAL_IMPORT = 8

@@ -21,8 +21,8 @@ from engine.cli.cli_session import Session
 from engine.cli.command_declaration import argument, command, option
 from engine.cli.shared_options import dry_run
 from engine.engine import Engine
-from engine.files.mirror.report import MirrorCheck, MirrorReport, PullReport, Verdict
-from engine.memories.settings import find_mirror
+from engine.files.mirror.mirror_report import MirrorCheck, MirrorReport, PullReport, Verdict
+from engine.memory.memory_settings import find_mirror
 
 CHECK = "check"
 PULL = "pull"
@@ -101,7 +101,7 @@ def after_writes(session: Session, engine: Engine) -> Failure | None:
     folder = find_mirror(session.store, session.memory)
     if folder is None:
         return None
-    from engine.files.mirror.pull import follow
+    from engine.files.mirror.mirror_pull import follow
 
     try:
         _keep_apart(session, str(folder))

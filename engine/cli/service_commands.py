@@ -19,13 +19,13 @@ from engine.cli.cli_output import Table
 from engine.cli.cli_session import Session
 from engine.cli.command_declaration import argument, command, option, repeated
 from engine.cli.shared_options import one_of, secrets_mode, time_in_microseconds
-from engine.memories.lease import DEFAULT_WAIT
-from engine.memories.settings import find_memory, find_secrets_for_agents, find_served
+from engine.memory.memory_settings import find_memory, find_secrets_for_agents, find_served
+from engine.memory.open_memory import DEFAULT_WAIT
 from engine.remote.service_address import is_loopback
 from engine.service.tokens import ALL, KEPT_SECONDS, Token, Tokens, log, problem_of
 
 if TYPE_CHECKING:
-    from engine.service.memories import Memories
+    from engine.service.served_memories import Memories
 
 DEFAULT_PORT = 8377
 
@@ -51,7 +51,7 @@ DEFAULT_PORT = 8377
     "proxies",
     "--behind-proxy",
     metavar="ADDRESS",
-    help="A proxy whose X-Forwarded-For is believed: an address or a network. Repeatable.",
+    help="A proxy whose X-Forwarded-For is trusted: an address or a network. Repeatable.",
 )
 @option("--insecure", help="Serve plain HTTP on an address that other machines can reach.")
 @repeated("hosts", "--allow-host", help="A name that the header Host may contain. Repeatable.")
@@ -88,13 +88,12 @@ def serve(session: Session, **given: Any) -> int:
     service, it makes a token for this run. Logs are lines of JSON on stderr, without texts, queries and
     tokens. SIGTERM ends the service.
     """
-    from engine.service.access import Access
+    from engine.service.access import Access, Rates
     from engine.service.app import application
-    from engine.service.logs import log_requests, log_to_stderr
-    from engine.service.metrics import Metrics
-    from engine.service.rates import Rates
+    from engine.service.guard import Metrics
+    from engine.service.listening import Limits, Settings, network_of
+    from engine.service.request_logs import log_requests, log_to_stderr
     from engine.service.server import serve as run
-    from engine.service.settings import Limits, Settings, network_of
 
     limits = Limits(
         connections=given["connections"],
@@ -171,7 +170,7 @@ def served_memories(session: Session, **options: Any) -> Memories:
         InvalidInputError: The store cannot be served.
         NotFoundError: There is nothing to serve, and the service would make no store.
     """
-    from engine.service.memories import Memories
+    from engine.service.served_memories import Memories
 
     memory = find_memory(session.store, session.memory)
     only = None if memory is None else memory.name
@@ -206,10 +205,9 @@ def ui(session: Session, port: int, no_browser: bool) -> int:
     """
     from engine.service.access import Access
     from engine.service.app import application
-    from engine.service.listening import listening
-    from engine.service.pages import prepare
+    from engine.service.listening import Settings, listening
     from engine.service.server import run
-    from engine.service.settings import Settings
+    from engine.service.service_endpoints import prepare
 
     wait = session.wait if "wait" in session.given else DEFAULT_WAIT
     memories = served_memories(session, read_only=True, wait=wait)

@@ -20,7 +20,7 @@ def _moment(ctx: click.Context, param: click.Parameter, text: str | None) -> Mom
 
 def _meta(ctx: click.Context, param: click.Parameter, given: Sequence[str]) -> dict[str, Any] | None:
     """Parse the entries `--meta KEY=VALUE` of an atom. Without an entry, return None."""
-    from engine.memories.meta_text import parse_meta
+    from engine.query.filter_text import parse_meta
 
     del ctx
     return parse_meta(given, param.opts[0]) or None
@@ -28,7 +28,7 @@ def _meta(ctx: click.Context, param: click.Parameter, given: Sequence[str]) -> d
 
 def _meta_filter(ctx: click.Context, param: click.Parameter, given: Sequence[str]) -> dict[str, Any]:
     """Parse the conditions `--meta KEY=VALUE` of a filter."""
-    from engine.memories.meta_text import parse_conditions
+    from engine.query.filter_text import parse_conditions
 
     del ctx
     return parse_conditions(given, param.opts[0])

@@ -11,9 +11,9 @@ from engine.cli.cli_output import Failure, Line, Table, counted, line, plain
 from engine.cli.cli_session import Session
 from engine.cli.command_declaration import argument, command, option
 from engine.cli.shared_options import dry_run, one_of
-from engine.memories.named_changing import Memory, all_described, create, delete, memories, rename
-from engine.memories.opening import retry_while_busy
-from engine.memories.settings import find_root, find_secrets
+from engine.memory.memory_settings import find_root, find_secrets
+from engine.memory.named_memories import NamedMemory, all_described, create, delete, memories, rename
+from engine.memory.open_memory import retry_while_busy
 from engine.store.named_places import memory_url, root_of
 
 
@@ -145,7 +145,7 @@ def _list(session: Session, url: str) -> int:
     return session.out.answer([plain(one) for one in found], [Table(heads, rows)] if rows else [])
 
 
-def _row(one: Memory) -> tuple[str, ...]:
+def _row(one: NamedMemory) -> tuple[str, ...]:
     numbers = ("-" if count is None else f"{count:,}" for count in (one.live_atoms, one.events, one.bytes))
     return (one.name, one.state, *numbers, one.root or "-")
 

@@ -33,7 +33,7 @@ from engine.cli.command_declaration import NUMBER, WHOLE, argument, command, opt
 from engine.cli.shared_options import CHECKPOINTS, EVIDENCE, EXPECT
 from engine.kernels import NATIVE
 from engine.ledger.journal import read_identity, read_log
-from engine.memories.memory_settings import find_mirror, find_secrets
+from engine.memory.memory_settings import find_mirror, find_secrets
 from engine.store import maintenance
 from engine.text.language.question_model import RULES
 from engine.trust.audit.comparison import NO_CURSOR, Difference

@@ -25,7 +25,7 @@ from engine.files.ingest.import_run import IngestReport
 from engine.files.ingest.ingest_run import ingest
 from engine.files.mirror.mirror_pull import is_edited
 from engine.knowledge.dreaming.cycle import until_signalled
-from engine.memories.memory_settings import find_mirror
+from engine.memory.memory_settings import find_mirror
 
 GITIGNORE = ".gitignore"
 NAMES_SHOWN = 3

@@ -10,21 +10,18 @@ from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import Any
 
-from engine.base import limits, validation
+from engine.base import characters, limits, times, validation
 from engine.base.errors import ConflictError, LimitError, NotFoundError, RefusedError
-from engine.base.model import Receipt
-from engine.base.unchanged import UNCHANGED, Unchanged
+from engine.base.model import UNCHANGED, Receipt, Unchanged
 from engine.base.validation import atom_id, show_id
 from engine.commands.base import Transaction, receipt
 from engine.ledger.layout import destroyed_key
 from engine.ledger.queries import body_of
 from engine.ledger.records import AtomRecord, Lookup, default_id, default_id_of
 from proofs.codec import encode_body
-from proofs.events import AtomBody, AtomDetail, EventKind, ReasonBody, TagsBody
-from proofs.further import Scalar
+from proofs.events import AtomBody, AtomDetail, EventKind, ReasonBody, Scalar, TagsBody
 from proofs.hashing import destroyed_hash
-from proofs.leaves import State
-from proofs.sets import tag_identity
+from proofs.leaves import State, tag_identity
 
 _line = validation.optional_line
 
@@ -85,7 +82,7 @@ class Add(_ReusableFields):
         """
         # Most fields have their default value, and a call takes ten times as long as a comparison.
         return AtomBody(
-            validation.content(self.content),
+            characters.content(self.content),
             None if self.title is None else _line(self.title, "title", limits.TITLE_BYTES_MAX),
             validation.label(self.kind, "kind"),
             () if self.tags == () else validation.tags(self.tags),
@@ -94,7 +91,7 @@ class Add(_ReusableFields):
             None if self.sequence is None else validation.integer(self.sequence, "sequence"),
             validation.provenance(self.provenance),
             validation.optional_integer(self.trust, "trust", limits.TRUST_MAX),
-            None if self.created is None else validation.created(self.created),
+            None if self.created is None else times.created(self.created),
             validation.integer(self.occurrence, "occurrence"),
             None if self.key is None else _line(self.key, "key", limits.KEY_BYTES_MAX),
             meta=None if self.meta is None else validation.meta(self.meta),

@@ -11,8 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from backends.base import Reader
-from engine.base.model import Direction, Receipt
-from engine.base.unchanged import UNCHANGED
+from engine.base.model import UNCHANGED, Direction, Receipt
 from engine.base.validation import show_id
 from engine.commands.atoms import Add, Revise, is_destroyed
 from engine.commands.base import Command, Transaction, receipt
@@ -22,8 +21,7 @@ from engine.commands.new_ids import NewIds, Planned
 from engine.commands.reconcile import GONE, RetireAtom, UpsertAtom, page_facts
 from engine.ledger.queries import edges_at
 from engine.ledger.records import AtomRecord, read_atom, type_code
-from proofs.leaves import State
-from proofs.sets import tag_identity
+from proofs.leaves import State, tag_identity
 
 
 @dataclass(frozen=True, slots=True)

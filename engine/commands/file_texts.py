@@ -15,8 +15,7 @@ from engine.followers.tags import members
 from engine.ledger.queries import bodies_of, edges_at, record_at
 from engine.ledger.records import AtomRecord, read_counters, type_code
 from proofs.events import AtomBody
-from proofs.leaves import State
-from proofs.sets import Group
+from proofs.leaves import Group, State
 
 
 class Known(NamedTuple):

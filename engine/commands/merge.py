@@ -27,8 +27,7 @@ from engine.text.analyzer import index_terms
 from engine.text.simhash import NEAR_BITS, distance, fingerprint, near
 from proofs.codec import pack
 from proofs.events import AtomBody, EventKind, TagsBody
-from proofs.leaves import EdgeType, State
-from proofs.sets import tag_identity
+from proofs.leaves import EdgeType, State, tag_identity
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,8 +34,7 @@ from engine.ledger.journal import entries_back, read_header
 from engine.ledger.queries import body_of, edges_at
 from engine.ledger.records import AtomRecord, Lookup, default_id_of
 from proofs.events import AtomBody, EventKind, TagsBody
-from proofs.leaves import EdgeType, State
-from proofs.sets import tag_identity
+from proofs.leaves import EdgeType, State, tag_identity
 
 BACK: Final = "back in its file"
 """The reason that is recorded by default when an atom is revived."""

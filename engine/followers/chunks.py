@@ -1,4 +1,4 @@
-"""Reading and writing of chunks. A chunk stores up to 65,536 members of a set (format: `proofs.sets`).
+"""Reading and writing of chunks. A chunk stores up to 65,536 members of a set (format: `proofs.leaves`).
 
 The bytes of a chunk depend on its members alone. The format in which the library pyroaring serialises bitmaps
 does not have this property: equal bitmaps can have different bytes (measured: 15 or 216 bytes for the
@@ -19,7 +19,7 @@ from engine.base.errors import CorruptionError
 from engine.kernels import NATIVE
 from engine.ledger.layout import family_of
 from proofs.forms import FormError
-from proofs.sets import DENSE_BYTES, SPARSE_MAX, sparse_members
+from proofs.leaves import DENSE_BYTES, SPARSE_MAX, sparse_members
 
 _ROARING = struct.Struct("<IIHHI")
 _ROARING_COOKIE = 12346

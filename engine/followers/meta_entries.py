@@ -23,9 +23,8 @@ from engine.followers.base import Follower
 from engine.followers.membership import joining_and_erased
 from engine.ledger.layout import META_ENTRIES
 from proofs.codec import pack
-from proofs.events import AtomBody, Entry
-from proofs.further import Scalar
-from proofs.sets import CHUNK_BITS
+from proofs.events import AtomBody, Entry, Scalar
+from proofs.leaves import CHUNK_BITS
 
 if TYPE_CHECKING:
     from pyroaring import BitMap

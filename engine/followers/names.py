@@ -17,8 +17,8 @@ from typing import Final
 from blake3 import blake3
 
 from backends.base import Batch, Reader
+from engine.base.characters import is_assigned
 from engine.base.errors import CorruptionError
-from engine.base.unicode14 import is_assigned
 from engine.followers.base import Follower
 from engine.followers.membership import joining_and_erased
 from engine.ledger.entities import entity_identity

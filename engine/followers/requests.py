@@ -28,7 +28,7 @@ from engine.ledger.journal import earlier_headers
 from engine.ledger.layout import REQUESTS
 from proofs.codec import pack
 from proofs.events import ERASING_KINDS, Entry
-from proofs.sets import CHUNK_BITS
+from proofs.leaves import CHUNK_BITS
 
 if TYPE_CHECKING:
     from pyroaring import FrozenBitMap

@@ -27,7 +27,7 @@ from engine.ledger.layout import TAGS, tree_prefix
 from engine.ledger.pages import PagedTree
 from proofs.events import AtomBody, AtomDetail, Entry, EventKind, TagsBody
 from proofs.hashing import key_digest, value_digest
-from proofs.sets import CHUNK_BITS, Group, set_prefix, tag_identity
+from proofs.leaves import CHUNK_BITS, Group, set_prefix, tag_identity
 
 if TYPE_CHECKING:
     from pyroaring import BitMap

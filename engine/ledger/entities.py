@@ -11,11 +11,11 @@ import unicodedata
 from typing import Final
 
 from engine.base import limits
+from engine.base.characters import is_assigned
 from engine.base.errors import InvalidInputError, LimitError
-from engine.base.unicode14 import is_assigned
 from engine.base.validation import label, line, quoted
 from engine.ledger.records import default_id
-from proofs.sets import tag_identity
+from proofs.leaves import tag_identity
 
 ENTITY: Final = "entity"
 """The kind of the atoms that are entities."""

@@ -45,8 +45,7 @@ from proofs.events import (
     TypeBody,
     TypeDetail,
 )
-from proofs.leaves import State
-from proofs.sets import tag_identity
+from proofs.leaves import State, tag_identity
 
 NO_ATOM = AtomBody("", None, "", (), (), None, None, "", None, 0, 0)
 NO_EDGE = EdgeBody(bytes(4), b"")

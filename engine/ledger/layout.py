@@ -5,7 +5,7 @@ Numbers in keys are big-endian, so key order is numeric order.
 
 from __future__ import annotations
 
-from engine.base.error_translation import row_families
+from engine.base.errors import row_families
 
 LOG = b"meta/log"
 """The key of the row with the size, time and frontier of the log. A commit succeeds only if this row is

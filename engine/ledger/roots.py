@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from engine.base.checkpoint import Checkpoint
+from engine.base.model import Checkpoint
 from proofs.hashing import NAMESPACES, overall_root
 
 

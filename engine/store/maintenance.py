@@ -9,9 +9,9 @@ from itertools import islice
 from backends.base import Backend, Batch, Guard, Reader, Snapshot
 from backends.errors import BackendCorrupt, GuardFailed
 from engine.base import limits
-from engine.base.checkpoint import Checkpoint
-from engine.base.collection import without_collection
 from engine.base.errors import BusyError, CorruptionError, VerificationError
+from engine.base.model import Checkpoint
+from engine.base.process import without_collection
 from engine.followers.base import drop, read_cursor, sweep
 from engine.followers.records import Records
 from engine.ledger.codec import decode_header

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from backends.base import Backend, Reader
+from engine.base import __version__
 from engine.base.validation import show_id
-from engine.base.version import __version__
 from engine.commands.conflicts import CONFLICTS_WITH
 from engine.followers.base import read_cursor
 from engine.followers.tags import LIVE, TagsFollower, members

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING
 from backends.base import Backend, Batch, Guard, Reader, Snapshot
 from backends.errors import BackendClosed, BackendEnvironment, BackendError, BackendInDoubt, GuardFailed
 from engine.base import limits
-from engine.base.collection import rare_collection, without_collection
 from engine.base.errors import (
     BatchLimitError,
     BusyError,
@@ -26,6 +25,7 @@ from engine.base.errors import (
     InDoubtError,
     RefusedError,
 )
+from engine.base.process import rare_collection, without_collection
 from engine.base.validation import label
 from engine.followers.base import Follower, are_current, catch_up, catch_up_at_once, is_current
 from engine.followers.evidence import Evidence, TrustedHead

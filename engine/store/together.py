@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Self
 
 from backends.base import Backend
 from backends.errors import BackendClosed
-from engine.base.process_setting import ProcessSetting
+from engine.base.process import ProcessSetting
 from engine.followers.base import EntrySource, Follower, catch_up
 from engine.index.index_follower import IndexFollower
 

@@ -2,7 +2,7 @@
 
 const SVG = "http://www.w3.org/2000/svg";
 
-/** Characters that nobody sees, but that change what a text seems to say (engine/base/invisible.py has the same). */
+/** Characters that nobody sees, but that change what a text seems to say (engine/base/characters.py has the same). */
 const HIDDEN =
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028\u2029\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ud800-\udfff\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\u{1bca0}-\u{1bca3}\u{1d173}-\u{1d17a}\u{e0000}-\u{e0fff}]/gu;
 const EMOJI = "\u00a9\u00ae\u203c-\u2bff\u3030\u303d\u3297\u3299\u{1f000}-\u{1faff}";

@@ -1,4 +1,4 @@
-"""Import rules of `engine.memories`."""
+"""Import rules of `engine.memory`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ENGINE = Path(__file__).resolve().parents[2] / "engine"
 
 @pytest.mark.parametrize(("package", "barred"), [("mcp", "cli"), ("front", "cli"), ("front", "mcp")])
 def test_nothing_imports_the_command_line(package: str, barred: str) -> None:
-    """The servers do not import the command line, and `engine.memories` imports neither."""
+    """The servers do not import the command line, and `engine.memory` imports neither."""
     modules = sorted((ENGINE / package).rglob("*.py"))
     assert modules
     found = [

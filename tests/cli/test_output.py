@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from engine.base.json_text import dumped
 from engine.cli.cli_output import shown
 from engine.files.ingest.field_values import content_problem
-from tests.shared import needs
 from tests.support.command_line import Cli
+from tests.support.shared_data import needs
 
 ANY_TEXT = st.text(st.characters(codec=None, exclude_categories=()), max_size=40)
 BIDI = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"

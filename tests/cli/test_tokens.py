@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from backends import open_backend
-from engine.memories.named_folder import tokens_file
+from engine.store.named_places import tokens_file
 from engine.service.tokens import Tokens
 from tests.support.command_line import Cli
 from tests.support.leveldb import needs_leveldb

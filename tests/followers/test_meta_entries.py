@@ -15,7 +15,7 @@ from engine.followers.base import catch_up, drop, processed
 from engine.followers.meta_entries import MetaEntriesFollower, with_any
 from engine.ledger.journal import read_entries
 from engine.ledger.layout import META_ENTRIES
-from proofs.further import Scalar
+from proofs.events import Scalar
 from tests.query.recall.support import id_of
 from tests.support.engines import backend_of, engine_on
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from engine import Add, Revise
 from engine.base import limits
 from engine.engine import Engine
-from engine.files.ingest.walk import FORMATS
+from engine.files.ingest.folder_walk import FORMATS
 from engine.followers.base import catch_up, drop
 from engine.followers.names import (
     PAGE_SUFFIXES,

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from engine.engine import Engine
-from proofs.words import parse_claim
+from proofs.claim_words import parse_claim
 from tests.javascript.node import COMMAND, needs_node
 from tests.support.engines import engine_on
 from tests.support.workloads import id_of

@@ -6,10 +6,10 @@ import json
 from hashlib import sha256
 from typing import Any
 
-from engine.base.unicode14 import is_assigned
-from proofs.sets import tag_identity
+from engine.base.characters import is_assigned
+from proofs.leaves import tag_identity
 from tests.javascript.node import ask
-from tests.shared import needs
+from tests.support.shared_data import needs
 
 FIPS = {
     b"": "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",

@@ -15,8 +15,8 @@ from engine.followers import chunks, tags
 from engine.ledger.layout import TAGS
 from proofs.events import AtomBody, AtomDetail, Entry, EventKind, Header, TagsBody
 from proofs.hashing import key_digest, value_digest
+from proofs.leaves import DENSE_BYTES, SPARSE_MAX
 from proofs.limits import CREATED_MAX, CREATED_MIN, INTEGER_MAX
-from proofs.sets import DENSE_BYTES, SPARSE_MAX
 from tests.kernels.native import native
 from tests.ledger.support import Rows
 

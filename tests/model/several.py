@@ -21,7 +21,7 @@ from engine.base.validation import show_id
 from engine.engine import Engine
 from engine.exchange.journal_import import JournalReader, read_into
 from engine.ledger.layout import DREAM
-from engine.memories.named_changing import create, rename
+from engine.memory.named_memories import create, rename
 from proofs.leaves import State
 from tests.support.engines import BEGIN, backend_of, fresh_rows, rows_of, salt_of
 

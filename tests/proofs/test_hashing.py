@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from proofs import hashing
 from tests.ledger.support import digests
-from tests.shared import needs
+from tests.support.shared_data import needs
 
 A, B = bytes(range(32)), bytes(range(32, 64))
 

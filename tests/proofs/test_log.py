@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from proofs.log import EMPTY_ROOT, SIZE_MAX, Frontier, leaf_hash, node_hash, root_of
 from tests.ledger.support import digests
-from tests.shared import needs
+from tests.support.shared_data import needs
 
 # The eight leaves of the reference tests of Certificate Transparency, which the vectors below use.
 LEAVES = [

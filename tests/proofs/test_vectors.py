@@ -8,7 +8,7 @@ import pytest
 from engine.ledger.pages import PagedTree
 from proofs import smt
 from tests.ledger.support import SHA256_TREE, Rows, apply, leaves_after
-from tests.shared import needs
+from tests.support.shared_data import needs
 
 NAMES = [
     "Test Delete Non-existent Key",

@@ -11,7 +11,7 @@ from tests.reference.claims import Basis, Claim
 from tests.reference.hashes import NAMESPACES, digest, log_leaf, row_leaf
 from tests.reference.state import LIVE, TAGGED, Calls, call, set_row
 from tests.reference.world import World, beside, consistency, inclusion, walked
-from tests.spec_naive import Rows, opened, segments, summary, tag_changes, term_rows, tree_leaves, u
+from tests.spec.spec_naive import Rows, opened, segments, summary, tag_changes, term_rows, tree_leaves, u
 
 
 def opening(of: World) -> list[Any]:

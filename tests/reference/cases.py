@@ -27,8 +27,8 @@ from tests.reference.refused import Refused
 from tests.reference.state import Shown
 from tests.reference.verifier import check
 from tests.reference.world import World, world
-from tests.spec_naive import Rows, log_root, opened, u
-from tests.spec_page import stop_words, table
+from tests.spec.spec_naive import Rows, log_root, opened, u
+from tests.spec.spec_page import stop_words, table
 
 REASONS = {row[0] for row in table("reasons")}
 

@@ -9,7 +9,7 @@ from typing import Any
 from tests.reference.cbor import Malformed, read
 from tests.reference.hashes import digest
 from tests.reference.refused import Refused, need
-from tests.spec_naive import dumps
+from tests.spec.spec_naive import dumps
 
 Check = Callable[[Any], bool]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.spec_naive import all_roots, digest, dumps, opened, u
-from tests.spec_page import example_values
+from tests.spec.spec_naive import all_roots, digest, dumps, opened, u
+from tests.spec.spec_page import example_values
 
 STORE, STOP = bytes([0x11]) * 16, frozenset({"the"})
 START = 1_600_000_000_000_000

@@ -17,8 +17,8 @@ from tests.reference.journals import STOP, STORE, atom_id
 from tests.reference.state import LIVE, TAGGED, set_row
 from tests.reference.verifier import check
 from tests.reference.world import World
-from tests.spec_facts import Document
-from tests.spec_naive import chunk_bytes, dumps, index_leaves, tree_root
+from tests.spec.spec_facts import Document
+from tests.spec.spec_naive import chunk_bytes, dumps, index_leaves, tree_root
 
 COUNT, SHOWN = 65_540, (5, 70, 65_535, 65_537, 65_539)
 """The number of ordinals, and the ordinals of the atoms with the tag and the term. Atom 70 is tombstoned."""

@@ -12,7 +12,7 @@ from tests.reference.forms import header, payload, row
 from tests.reference.hashes import EMPTY, digest
 from tests.reference.journals import atom_id
 from tests.reference.refused import Refused
-from tests.spec_naive import opened
+from tests.spec.spec_naive import opened
 
 NO_ATOM: Claim = (c.NO_ATOM, atom_id(99), None, False)
 NOT_CANONICAL = """

@@ -18,7 +18,7 @@ from proofs.events import AtomBody, AtomDetail, EventKind, Header, ReasonBody
 from proofs.forms import FormError
 from proofs.hashing import commitment
 from proofs.log import leaf_hash
-from proofs.strict_cbor import decode_strict
+from proofs.proof_file import decode_strict
 from proofs.verifier import verify
 from tests.reference.both import listed
 from tests.reference.cbor import read

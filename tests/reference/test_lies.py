@@ -14,7 +14,7 @@ from tests.reference.cbor import read, write
 from tests.reference.claims import Basis, Claim
 from tests.reference.hashes import EMPTY, in_namespace
 from tests.reference.journals import STOP, STORE, atom_id, small
-from tests.spec_naive import log_root, segments, term_rows, u
+from tests.spec.spec_naive import log_root, segments, term_rows, u
 
 LINK, OPENING, SEGMENTS, ATOMS, EDGES, TAGS, WITNESSES = range(2, 9)
 Lie = Callable[[Any], None]

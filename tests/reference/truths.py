@@ -7,7 +7,7 @@ from tests.reference.build import log_leaves
 from tests.reference.claims import Claim
 from tests.reference.journals import atom_id, edge_key
 from tests.reference.world import World, mth
-from tests.spec_naive import Rows, identity, opened, u
+from tests.spec.spec_naive import Rows, identity, opened, u
 
 UNKNOWN = 1 << 40
 Texts = dict[bytes, tuple[set[bytes], set[bytes]]]

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from tests.reference.hashes import bit, digest, log_node, split
-from tests.spec_facts import Document, Terms
-from tests.spec_naive import (
+from tests.spec.spec_facts import Document, Terms
+from tests.spec.spec_naive import (
     GIVES_ORDINAL,
     Rows,
     all_roots,

@@ -12,7 +12,7 @@ from backends.memory import MemoryBackend
 from engine.commands import Add, Command, Link, Tag, Tombstone, Unlink
 from engine.engine import Engine
 from engine.ledger.journal import read_log
-from engine.trust.proving.prover import prove, prove_to
+from engine.trust.proving.prove import prove_present, prove_to
 from proofs import claims as kinds
 from proofs.basis import LogHead
 from proofs.claims import Claim
@@ -40,7 +40,7 @@ class World:
     def item(self, name: str, claims: Sequence[Claim], *, by_log: bool) -> Item:
         """Return an honest proof."""
         store = self.engine.store
-        proof = prove_to(store, claims, self.head) if by_log else prove(store, claims)
+        proof = prove_to(store, claims, self.head) if by_log else prove_present(store, claims)
         return Item(name, proof.data, plain_basis(proof.basis), [plain_claim(claim) for claim in claims])
 
 

@@ -12,13 +12,13 @@ from typing import Any
 import pytest
 
 from engine.ledger.pages import PagedTree
-from engine.trust.proving.openings import open_tree
+from engine.trust.proving.witnesses import open_tree
 from proofs.errors import ProofError
 from proofs.log import check_consistency, check_inclusion, leaf_hash
 from proofs.smt import opening_root
 from tests.ledger.support import SHA256_TREE, Rows, apply, leaves_after
 from tests.proofs.test_vectors import NAMES, script
-from tests.shared import needs
+from tests.support.shared_data import needs
 
 RFC6962 = "vectors/rfc6962/transparency-dev"
 FUEL = "vectors/rfc6962/fuel-binary/binary_merkle_proofs.json"

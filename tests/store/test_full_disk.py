@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from backends.base import Backend, Batch, Guards, Snapshot
-from backends.environment import environment_error
+from backends.errors import environment_error
 from backends.memory import MemoryBackend
 from engine.base.errors import SystemFailureError
 from engine.commands import Add
@@ -213,7 +213,7 @@ def test_the_command_line_says_that_it_is_behind(
     def full(*_: object, **__: object) -> None:
         raise environment_error("the store cannot be written", errno.ENOSPC)
 
-    monkeypatch.setattr("backends.sqlite.SQLiteBackend.write", full)
+    monkeypatch.setattr("backends.sqlite.sqlite_backend.SQLiteBackend.write", full)
     assert main(["--store", url, "find"]) == 0
     said = capsys.readouterr()
     assert "One." in said.out

@@ -25,7 +25,7 @@ from engine.commands.sequence import place
 from engine.commands.sources import retire_others
 from engine.ledger.records import default_id_of
 from proofs.events import EventKind
-from proofs.sets import tag_identity
+from proofs.leaves import tag_identity
 from tests.support.engines import engine_on
 
 OURS = "robot"

@@ -12,7 +12,7 @@ from engine.base.model import Receipt
 from engine.commands import Add
 from engine.engine import Engine
 from engine.exchange.backup import import_journal, verify_backup
-from engine.files.mirror.manifest import MANIFEST
+from engine.files.mirror.mirror_place import MANIFEST
 from tests.support.engines import BEGIN
 from tests.support.workloads import commands, id_of
 from tests.torture.injected import Acknowledge

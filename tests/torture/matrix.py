@@ -22,13 +22,13 @@ class Row(NamedTuple):
 
 _STORE: Final = "tests/store/test_faults.py::"
 _ERASE: Final = "tests/erase/test_killed.py::"
-_RULES: Final = "tests/backends/test_leveldb_rules.py::"
-_CRASHES: Final = "tests/backends/test_leveldb_crashes.py::"
+_RULES: Final = "tests/backends/leveldb/test_leveldb_rules.py::"
+_CRASHES: Final = "tests/backends/leveldb/test_leveldb_crashes.py::"
 _PROCESSES: Final = "tests/backends/test_several_processes.py::"
 _THREADS: Final = "tests/store/test_threads.py::"
 _TAMPER: Final = "tests/trust/audit/test_tamper.py::"
 _LAWS: Final = "tests/ledger/test_invariants.py::"
-_PG: Final = "tests/backends/test_postgresql_faults.py::"
+_PG: Final = "tests/backends/postgresql/test_postgresql_faults.py::"
 _HERE: Final = "tests/torture/"
 
 MATRIX: Final = (
@@ -74,7 +74,7 @@ MATRIX: Final = (
     Row(
         "F7", "a crash during an upgrade of the format",
         ("tests/golden/test_golden_stores.py::test_a_golden_store_verifies",
-         "tests/backends/test_sqlite_layouts.py::test_a_crash_while_migrating_leaves_the_earlier_layout",
+         "tests/backends/sqlite/test_sqlite_layouts.py::test_a_crash_while_migrating_leaves_the_earlier_layout",
          _HERE + "test_kills.py::test_an_upgrade_that_fails_at_a_system_call_is_whole_or_absent"),
         (), "a store of an earlier version opens with its root; its layout is the old or the new one",
     ),
@@ -159,7 +159,7 @@ MATRIX: Final = (
     ),
     Row(
         "F21", "handles or memory leak",
-        ("tests/backends/test_sqlite_rules.py::test_connections_are_given_back",
+        ("tests/backends/sqlite/test_sqlite_rules.py::test_connections_are_given_back",
          _HERE + "test_leaks.py::test_opening_again_and_again_leaves_nothing_behind"),
         ("leaks",), "the numbers stay flat",
     ),

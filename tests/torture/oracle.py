@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 from backends.errors import BackendError
 from engine.base.errors import EngineError
 from engine.engine import Engine
-from engine.exchange.rescue.journal import ACTOR
+from engine.exchange.rescue.rescued_journal import ACTOR
 from engine.ledger.journal import read_log
 from engine.ledger.layout import journal_key
 from proofs.codec import decode_header
@@ -32,7 +32,7 @@ Journal = Sequence[bytes]
 
 def can_rescue() -> bool:
     """Return True if this version has `engine rescue`."""
-    from engine.cli.tree import COMMANDS
+    from engine.cli.command_tree import COMMANDS
 
     return "rescue" in COMMANDS
 

@@ -34,7 +34,7 @@ def acknowledge(size: int, _handle: list[int] = []) -> None:  # noqa: B006  open
 
 def small_tables(buffer: int) -> None:
     """Make LevelDB start a new log and table after `buffer` bytes, so that short runs have several."""
-    from backends import leveldb_place
+    from backends.leveldb import leveldb_place
 
     leveldb_place.OPTIONS["write_buffer_size"] = buffer
 

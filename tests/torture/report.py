@@ -13,7 +13,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
-from engine.base.version import __version__
+from engine.base import __version__
 from tests.torture.exercises import EXERCISES
 from tests.torture.matrix import MATRIX
 

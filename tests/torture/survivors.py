@@ -36,7 +36,7 @@ TESTS: Final = (
     "tests/trust",
     "tests/exchange",
     "tests/query",
-    "tests/backends/test_sqlite_bit_rot.py",
+    "tests/backends/sqlite/test_sqlite_bit_rot.py",
     "tests/torture/test_simulation.py",
     "tests/kernels/test_folding.py",
 )

@@ -18,8 +18,7 @@ from typing import Final, NamedTuple
 from backends import open_backend
 from backends.base import Backend
 from backends.memory import MemoryBackend
-from engine.base.error_translation import translated
-from engine.base.errors import EngineError
+from engine.base.errors import EngineError, translated
 from engine.commands import Add, Link, Revise, Tag
 from engine.commands.reconcile import UpsertAtom, UpsertEdge
 from engine.engine import Engine

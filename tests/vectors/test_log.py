@@ -6,8 +6,8 @@ import pytest
 
 from proofs.errors import ProofError
 from proofs.log import Frontier, leaf_hash
-from tests import spec_naive as naive
 from tests.reference import hashes
+from tests.spec import spec_naive as naive
 from tests.vectors import logs
 from tests.vectors.load import Vector, read
 

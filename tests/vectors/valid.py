@@ -16,7 +16,7 @@ from tests.reference.both import real_basis, real_claim, reference_basis
 from tests.reference.build import build, log_leaves
 from tests.reference.claims import Basis, Claim
 from tests.reference.world import mth
-from tests.spec_naive import opened, u
+from tests.spec.spec_naive import opened, u
 from tests.vectors import bounds
 from tests.vectors.golden import golden
 from tests.vectors.stores import WIDE_ID, Made, plain, wide, wide_id

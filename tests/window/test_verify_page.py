@@ -13,8 +13,8 @@ import pytest
 from engine.engine import Engine
 from engine.trust.notes.signing import new_key
 from engine.window.page import whole_page
-from tests.shared import needs
 from tests.support.engines import engine_on
+from tests.support.shared_data import needs
 from tests.support.workloads import id_of
 from tests.window.browser import NARROW, ORIGIN, WIDE, faults_of_access, opened, picture
 

@@ -2,7 +2,7 @@
 
 The number of tokens of the output is the answer's cost. With `--json`, an answer is one line of JSON. In the
 library, on the command line and in the prompts of an exploration, an answer is text. Over MCP, it is the text
-of `engine.mcp.lines`. All tokens of the output count, including the tokens of the cost and the root.
+of `engine.mcp.answer_lines`. All tokens of the output count, including the tokens of the cost and the root.
 
     [45% ~12] 1f0c2a3b Kettle                  a hint: score, tokens of the text, id and title
     [45%] 1f0c2a3b The kettle is descaled.     a hint with the whole text in place of the title

@@ -12,10 +12,10 @@ from engine import Add, Engine, Link, Revise, SecretsPolicy, Tag, Tombstone, Unl
 from engine.base.errors import EngineError, RefusedError
 from engine.commands import Command
 from engine.exchange.backup import export_store, import_journal
+from engine.exchange.other_programs.item_atoms import import_items
 from engine.exchange.other_programs.mcp_memory import import_file
-from engine.exchange.other_programs.run import import_items
 from engine.knowledge.graph import KnowledgeGraph
-from engine.knowledge.model import Entity
+from engine.knowledge.graph_values import Entity
 from engine.trust.secrets_scan import journal_check, scan
 from proofs.codec import pack
 from tests.commands.secrets.samples import SAMPLES, pem

@@ -14,7 +14,7 @@ from engine.trust.notes.trusted_keys import Judged, Trust, judge, require
 from proofs.errors import ProofError
 from proofs.note import Checkpoint, Note, Signature, cosignature_message, parse_note, verify_signatures
 from proofs.vkey import COSIGNATURE, ED25519, VerifierKey, parse_vkey
-from tests.shared import needs
+from tests.support.shared_data import needs
 from tests.trust.notes.support import (
     CHECKPOINT,
     ORIGIN,

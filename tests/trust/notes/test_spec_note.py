@@ -14,7 +14,7 @@ from proofs.note import (
     verify_signatures,
 )
 from proofs.vkey import COSIGNATURE, ED25519, VerifierKey, parse_vkey
-from tests.spec_page import block, example_values, table
+from tests.spec.spec_page import block, example_values, table
 
 TIME = 1_600_000_000
 LOG_SEED, WITNESS_SEED = b"\x33" * 32, b"\x44" * 32

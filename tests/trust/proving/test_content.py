@@ -10,9 +10,9 @@ import pytest
 
 from engine.base.errors import InvalidInputError
 from engine.engine import Engine
-from tests.shared import needs
 from tests.support.command_line import surroundings
 from tests.support.engines import engine_on
+from tests.support.shared_data import needs
 from tests.trust.proving.commands import alone
 
 __all__ = ["surroundings"]

@@ -21,8 +21,8 @@ from proofs.claims import Claim
 from proofs.errors import ProofError
 from proofs.leaves import State
 from proofs.verify_arguments import parse_claims
-from tests.shared import needs
 from tests.support.engines import engine_on
+from tests.support.shared_data import needs
 from tests.trust.proving.support import every_claim, filled
 
 FIRST, SECOND, ALIKE = (bytes.fromhex(f"{head}{'0' * 24}") for head in ("1f0c0001", "9a2e0002", "9a2e0003"))
