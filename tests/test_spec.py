@@ -12,7 +12,7 @@ from engine.cli.helping import EXIT_CODES
 from engine.followers import columns
 from engine.ledger.layout import COUNTERS, CURSOR, DREAM, ERASING, FAMILIES, LOG
 from engine.ledger.records import FIRST_TYPE_CODE, LABELS, AtomRecord, EdgeRecord
-from engine.store.store import projections
+from engine.store.views import projections
 from engine.text import analyzer, identifiers, labels, simhash, words
 from proofs import claims, hashing, segments, sets
 from proofs import words as claim_words

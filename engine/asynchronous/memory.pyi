@@ -14,8 +14,8 @@ from engine.base.direction import Direction
 from engine.base.model import Atom, Edge, HistoryItem, Receipt, Scalar
 from engine.base.unchanged import Unchanged
 from engine.commands.atoms import Add
-from engine.commands.base import Command
 from engine.commands.edges import TypeName
+from engine.commands.transaction import Command
 from engine.engine import Engine
 from engine.erase.run import Erasable, Erasure
 from engine.erase.stages import Stage

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from datetime import datetime
+from itertools import islice
 from typing import Any
 
 from engine.base import limits, validation
@@ -15,9 +16,8 @@ from engine.base.errors import ConflictError, LimitError, NotFoundError, Refused
 from engine.base.model import Receipt
 from engine.base.unchanged import UNCHANGED, Unchanged
 from engine.base.validation import atom_id, show_id
-from engine.commands.base import Transaction, receipt
+from engine.commands.transaction import Transaction, receipt
 from engine.ledger.layout import destroyed_key
-from engine.ledger.queries import body_of
 from engine.ledger.records import AtomRecord, Lookup, default_id, default_id_of
 from proofs.codec import encode_body
 from proofs.events import AtomBody, AtomDetail, EventKind, ReasonBody, TagsBody
@@ -109,12 +109,11 @@ class Add(_ReusableFields):
             ConflictError: An atom with the given id or key is already recorded and has different content.
             RefusedError: The atom or its content was erased, and `force` is not set.
         """
-        body = _screened(tx, self.body())
-        if self.id is None and self.key is None:
-            atom, record, body = _by_content(tx, body)
-        else:
-            atom = default_id_of(tx.id_key, body) if self.id is None else atom_id(self.id)
-            record = tx.atom(atom)
+        body, atom = tx.ahead.get(id(self)) or self._described(tx)
+        record = tx.atom(atom)
+        named = self.id is not None or self.key is not None
+        if record is not None and not named and not says(tx, record, body.content):
+            body, atom, record = _other_copy(tx, body)
         if record is None or record.state is State.ERASED:
             if record is not None and not self.force:
                 raise RefusedError(
@@ -123,13 +122,17 @@ class Add(_ReusableFields):
             _refuse_destroyed(tx, body.content, force=self.force)
             detail, prev = AtomDetail(atom, tx.next_ordinal, None), record.last_seq if record else None
             return receipt(atom, State.LIVE, tx.append(EventKind.ATOM_ADDED, prev, detail, body))
-        named = self.id is not None or self.key is not None
         if named and tx.body(record).content != body.content:
             raise ConflictError(
                 f"atom {show_id(atom)} is already recorded with different content",
                 hint="revise that atom, or add the new content with a different id or key",
             )
         return receipt(atom, record.state)
+
+    def _described(self, tx: Transaction) -> tuple[AtomBody, bytes]:
+        """Return the validated body, and the id that the caller gave or the default id."""
+        body = _screened(tx, self.body())
+        return body, default_id_of(tx.id_key, body) if self.id is None else atom_id(self.id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -304,26 +307,26 @@ def ids_of_copies(
     )
 
 
-def _by_content(tx: Transaction, body: AtomBody) -> tuple[bytes, AtomRecord | None, AtomBody]:
-    """Return the id and the record of the atom with this content, and the body with the occurrence of the id.
+def _other_copy(tx: Transaction, body: AtomBody) -> tuple[AtomBody, bytes, AtomRecord | None]:
+    """Return the id and the record of another atom for this content, and the body with its occurrence.
 
-    An id is skipped if its atom was revised and has a different content now.
+    Ids are skipped if their atoms were revised and have a different content now, as the first id's has.
     """
-    for occurrence, atom in ids_of_copies(tx.id_key, body.source, body.content, body.occurrence):
+    copies = ids_of_copies(tx.id_key, body.source, body.content, body.occurrence)
+    for occurrence, atom in islice(copies, 1, None):
         record = tx.atom(atom)
-        if record is None or says(tx.rows, record, body.content):
-            same = occurrence == body.occurrence
-            return atom, record, body if same else body._replace(occurrence=occurrence)
+        if record is None or says(tx, record, body.content):
+            return body._replace(occurrence=occurrence), atom, record
     raise AssertionError("unreachable: ids_of_copies raises an error at its end")
 
 
-def says(rows: Lookup, record: AtomRecord, content: str) -> bool:
+def says(tx: Transaction, record: AtomRecord, content: str) -> bool:
     """Return True if the recorded atom has the content `content`, or had it when the atom was erased.
 
     The id of the atom must be the default id for `content`: then only a revision can have changed the
     content, and the content of an atom with version 1 is not read.
     """
-    return record.version == 1 or record.state is State.ERASED or body_of(rows, record).content == content
+    return record.version == 1 or record.state is State.ERASED or tx.body(record).content == content
 
 
 def recorded(tx: Transaction, atom: str) -> AtomRecord:
@@ -397,5 +400,5 @@ def is_destroyed(rows: Lookup, id_key: bytes, content: str) -> bool:
 
 def _refuse_destroyed(tx: Transaction, content: str, *, force: bool) -> None:
     """Raise RefusedError if an atom with this content was erased and `force` is not set."""
-    if not force and is_destroyed(tx.rows, tx.id_key, content):
+    if not force and tx.may_be_destroyed() and is_destroyed(tx.rows, tx.id_key, content):
         raise RefusedError(ERASED, hint=FORCE_HINT)

@@ -24,16 +24,15 @@ from typing import Any, Final
 
 from backends.base import Reader
 from engine.base.model import Direction, Receipt
-from engine.base.validation import show_id
+from engine.base.validation import show_id, weight
 from engine.base.validation import tags as checked_tags
 from engine.commands.atoms import Add, Revise, Revive, Tag, Tombstone, Untag, is_destroyed
-from engine.commands.base import Command, Transaction, receipt
-from engine.commands.edges import Link, RegisterType, TypeName, Unlink
-from engine.ledger.adding import default_ids
+from engine.commands.edges import Link, RegisterType, TypeName, Unlink, edge_data, link
+from engine.commands.transaction import Command, Transaction, receipt
 from engine.ledger.journal import entries_back, read_header
 from engine.ledger.queries import body_of, edges_at
-from engine.ledger.records import AtomRecord, Lookup, default_id_of
-from proofs.events import AtomBody, EventKind, TagsBody
+from engine.ledger.records import AtomRecord, Lookup, default_id_of, default_ids
+from proofs.events import AtomBody, EdgeBody, EdgeDetail, EventKind, TagsBody
 from proofs.leaves import EdgeType, State
 from proofs.sets import tag_identity
 
@@ -142,14 +141,21 @@ class UpsertAtom:
         Raises:
             RefusedError: The atom was erased, and `override` is set without `force`.
         """
-        atom = default_id_of(tx.id_key, self.wanted) if self.atom is None else self.atom
+        ahead = tx.ahead.get(id(self.wanted))
+        atom = self.atom or (default_id_of(tx.id_key, self.wanted) if ahead is None else ahead[1])
         record = tx.atom(atom)
+        if record is None and not tx.may_be_destroyed():
+            return self.wanted.decide(tx)
         body = None if record is None or record.state is State.ERASED else tx.body(record)
+        if ahead is not None and record is not None and record.state is State.LIVE:
+            # `_matches` takes less time than the checks below, and needs valid fields.
+            if body is not None and self._matches(record, body):
+                return receipt(atom, State.LIVE)
         if not self.override and is_refused(tx.rows, tx.id_key, self.wanted, record, body):
             return receipt(atom, State.ERASED)
         if record is None or body is None:
             return self.wanted.decide(tx)
-        first = len(tx.entries)
+        first = len(tx.events)
         if record.state is State.TOMBSTONED:
             if not self.override and record.tombstoned_by != tx.actor:
                 return receipt(atom, State.TOMBSTONED)
@@ -157,13 +163,10 @@ class UpsertAtom:
             record = tx.atom(atom) or record
         if self.override or is_written_by(tx.rows, record, tx.actor):
             self._update(tx, record, body)
-        return receipt(atom, State.LIVE, *tx.entries[first:])
+        return receipt(atom, State.LIVE, *tx.events[first:])
 
-    def matches(self, record: AtomRecord, present: AtomBody) -> bool:
-        """Return True if a live atom is as wanted, so that `decide` appends no event.
-
-        `record` and `present` are the record and the body of the atom.
-        """
+    def _matches(self, record: AtomRecord, present: AtomBody) -> bool:
+        """Return True if a live atom is as wanted. `record` and `present` are its record and its body."""
         same_text = self.wanted.content == present.content and not self._changes(present)
         wanted = set(map(tag_identity, checked_tags(self.wanted.tags)))
         return same_text and wanted == set(map(tag_identity, record.tags))
@@ -290,24 +293,30 @@ class UpsertEdge:
         added it. If `override` is not set, there are two more cases without an event: a different actor
         removed the edge, or one of the two atoms is missing or erased.
         """
-        ends = [tx.atom(self.src), tx.atom(self.dst)]
-        present = all(end is not None and end.state is not State.ERASED for end in ends)
-        if not self.override and (self.src == self.dst or not present):
-            return receipt(self.src, State.ERASED)
+        src, dst = self.src, self.dst
+        present = tx.is_linkable(src) and tx.is_linkable(dst)
+        if not self.override and (src == dst or not present):
+            return receipt(src, State.ERASED)
         code = _code(tx, self.type)
-        edge = None if code is None else tx.edge(self.src, code, self.dst)
-        names = show_id(self.src), self.type, show_id(self.dst)
-        first = len(tx.entries)
+        edge = None if code is None else tx.edge(src, code, dst)
+        first = len(tx.events)
         if edge is not None and edge.state is State.LIVE:
             if edge.data == self.data or edge.created_by != tx.actor:
-                return receipt(self.src, State.LIVE)
-            Unlink(*names, "its data changed").decide(tx)
+                return receipt(src, State.LIVE)
+            Unlink(show_id(src), self.type, show_id(dst), "its data changed").decide(tx)
         elif edge is not None and edge.tombstoned_by != tx.actor and not self.override:
-            return receipt(self.src, edge.state)
-        if not isinstance(self.type, EdgeType):
-            RegisterType(self.type).decide(tx)
-        Link(*names, data=self.data).decide(tx)
-        return receipt(self.src, State.LIVE, *tx.entries[first:])
+            return receipt(src, edge.state)
+        if not present or src == dst or code is None:
+            if not isinstance(self.type, EdgeType):
+                RegisterType(self.type).decide(tx)
+            Link(show_id(src), self.type, show_id(dst), data=self.data).decide(tx)
+        else:
+            body = _PLAIN if self.data == b"" else EdgeBody(_PLAIN.weight, edge_data(self.data))
+            link(tx, EdgeDetail(src, code, dst), body)
+        return receipt(src, State.LIVE, *tx.events[first:])
+
+
+_PLAIN: Final = EdgeBody(weight(1.0), b"")
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from engine.base.errors import RefusedError
-from engine.commands.base import Transaction
+from engine.commands.transaction import Transaction
 from engine.frameworks.values import Packed, Path, pack, plain
 
 

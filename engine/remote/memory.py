@@ -16,7 +16,7 @@ from engine.base.errors import EngineError, InvalidInputError, LimitError, Refus
 from engine.base.model import HistoryItem, Receipt
 from engine.base.validation import callback, instance, integer, several
 from engine.commands.atoms import Add
-from engine.commands.base import Command
+from engine.commands.transaction import Command
 from engine.engine import Engine
 from engine.remote.address import parse_address
 from engine.remote.arguments import sent

@@ -27,7 +27,7 @@ from engine.service.access import Access, Grant
 from engine.service.answers import HEADERS, LINES, answer, line, problem
 from engine.service.memories import Memories
 from engine.service.streams import Lines
-from engine.store.once import KEY_BYTES_MAX
+from engine.store.request_keys import KEY_BYTES_MAX
 from engine.wire.commands import command_shape
 from engine.wire.encoding import encode
 from engine.wire.operations import Operation, operations

@@ -8,7 +8,7 @@ from typing import Any, Final
 from engine.base.scope import Scope
 from engine.base.version import __version__
 from engine.service.answers import LINES
-from engine.store.once import KEY_BYTES_MAX
+from engine.store.request_keys import KEY_BYTES_MAX
 from engine.wire.commands import command_shape
 from engine.wire.hints import record_of
 from engine.wire.operations import Operation, operations

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from engine.base.errors import ConflictError
 from engine.base.model import Receipt
-from engine.commands.base import Transaction, receipt
+from engine.commands.transaction import Transaction, receipt
 from engine.followers.requests import Once
 from engine.ledger.journal import read_header
-from engine.store.once import refuse_other
+from engine.store.request_keys import refuse_other
 from engine.store.store import Store
 from proofs.events import CheckpointBody, CheckpointDetail, Entry, EventKind
 from proofs.leaves import State

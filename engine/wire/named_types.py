@@ -5,8 +5,8 @@ from __future__ import annotations
 from engine.base.checkpoint import Checkpoint
 from engine.base.model import Atom, Edge, HistoryItem, Receipt, Scalar
 from engine.commands.atoms import Add
-from engine.commands.base import Command
 from engine.commands.edges import TypeName
+from engine.commands.transaction import Command
 from engine.erase.run import Erasable, Erasure
 from engine.knowledge.dreaming.config import DreamConfig
 from engine.knowledge.dreaming.cycle import DreamReport

@@ -12,8 +12,8 @@ from backends.memory import MemoryBackend
 from engine import Add, Engine, Link, Revise, Revive, Tag, Tombstone
 from engine.base.errors import EngineError
 from engine.base.model import Receipt
-from engine.commands.base import Command
 from engine.commands.reconcile import UpsertAtom, UpsertEdge
+from engine.commands.transaction import Command
 from engine.secrets.policy import SecretsPolicy
 from proofs.leaves import EdgeType
 

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Sequence
 
 from backends.base import Batch, Reader
 from backends.memory import MemoryBackend
-from engine.followers.base import Cursor, encode_cursor
 from engine.followers.columns import atom_body
 from engine.followers.index import IndexFollower
 from engine.followers.index_view import IndexView
+from engine.ledger.journal import Cursor, encode_cursor
 from engine.ledger.layout import cursor_key, tree_prefix
 from engine.text.analyzer import index_terms
 from engine.text.words import STOP_WORDS

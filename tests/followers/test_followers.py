@@ -16,8 +16,8 @@ from backends.errors import BackendInDoubt
 from backends.memory import MemoryBackend
 from engine.base import limits
 from engine.base.errors import CorruptionError, EngineError
+from engine.commands import evidence
 from engine.engine import Engine
-from engine.followers import evidence
 from engine.followers.base import (
     Cursor,
     Follower,
@@ -31,7 +31,7 @@ from engine.followers.base import (
 from engine.followers.tags import TagsFollower
 from engine.ledger.journal import read_entries, read_log
 from engine.ledger.layout import INDEX_SUMMARIES, cursor_key, subtree_key
-from engine.store.store import projections
+from engine.store.views import projections
 from engine.trust.audit.verify import verify
 from tests.support.engines import backend_of, copied_rows, engine_on, fresh_rows, projection_rows, put_rows
 from tests.support.faults import Fault, FaultBackend, Overtaken

@@ -5,11 +5,11 @@ from __future__ import annotations
 from itertools import product
 from typing import Any
 
+from engine.ledger.adding import added_twin, default_ids_twin
+from engine.ledger.runs import Run
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.ledger.adding import added_twin, default_ids_twin
-from engine.ledger.runs import Run
 from proofs.events import AtomBody
 from proofs.log import Frontier
 from tests.kernels.native import native

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from engine.ledger.linking import linked_twin
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.ledger.linking import linked_twin
 from proofs.events import EdgeBody, EdgeDetail
 from proofs.log import Frontier
 from tests.kernels.native import native

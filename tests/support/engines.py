@@ -105,14 +105,14 @@ def forge(
     header = Header(
         seq, max(time, log.time), kind, "forger", commitment(salt_of(seq), raw_body), prev, detail
     )
-    frontier, raw = log.frontier.copy(), encode_header(header)
+    frontier, raw = log.frontier, encode_header(header)
     frontier.append(leaf_hash(raw))
     put_rows(
         backend,
         {
             journal_key(seq): raw,
             payload_key(seq): salt_of(seq) + raw_body,
-            LOG: encode_log(header.time, frontier),
+            LOG: encode_log(header.time, frontier.to_bytes()),
         },
     )
 

@@ -9,7 +9,7 @@ from itertools import combinations
 from engine.base import validation
 from engine.base.errors import EngineError
 from engine.base.validation import show_id
-from engine.commands.base import Command
+from engine.commands.transaction import Command
 from engine.knowledge.dreaming.commands import CATEGORIES, Connect, Enrich, MentionLookup, tag_owners
 from engine.knowledge.dreaming.known_names import Name, Names
 from engine.knowledge.dreaming.relations.commands import AddRelation

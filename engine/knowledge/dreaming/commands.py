@@ -15,8 +15,8 @@ from engine.base import limits, validation
 from engine.base.model import Receipt
 from engine.base.validation import atom_id, show_id
 from engine.commands import Add, Link, RegisterType, Revise, Tag
-from engine.commands.base import Transaction, receipt
 from engine.commands.edges import known_type
+from engine.commands.transaction import Transaction, receipt
 from engine.knowledge.forms import IMPLIED, is_implied
 from engine.language.categories import Category
 from engine.ledger.entities import ENTITY, MENTIONS, entity_id, entity_identity, entity_key
@@ -185,7 +185,7 @@ class Enrich:
 
         Append nothing if the atom was revised, or if the atom has or had all the tags and mentions.
         """
-        first = len(tx.entries)
+        first = len(tx.events)
         record = tx.atom(self.id)
         if record is None or record.state is not State.LIVE or record.payload_seq != self.payload_seq:
             self.added = (), 0
@@ -198,7 +198,7 @@ class Enrich:
         elif tags:
             Tag(show_id(self.id), tags).decide(tx)
         self.added = tuple(tags), self._mention(tx)
-        return receipt(self.id, State.LIVE, *tx.entries[first:])
+        return receipt(self.id, State.LIVE, *tx.events[first:])
 
     def _tags(self, tx: Transaction, record: AtomRecord) -> list[str]:
         if not self.tags and not self.categories:
@@ -230,9 +230,7 @@ class Enrich:
         edges = [EdgeDetail(self.id, code, entity) for entity in live]
         recorded = self.lookup.recorded(tx, code, edges)
         new = [edge for edge in edges if edge not in recorded]
-        if tx.screen is None and new:
-            tx.link(new, [_PLAIN] * len(new))
-        for edge in new if tx.screen is not None else ():
+        for edge in new:
             tx.append(EventKind.EDGE_ADDED, None, edge, _PLAIN)
         return len(new)
 

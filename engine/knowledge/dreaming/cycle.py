@@ -15,7 +15,7 @@ from engine.base.collection import rare_collection, without_collection
 from engine.base.error_translation import translated
 from engine.base.model import Receipt
 from engine.base.validation import PROVENANCES, atom_id
-from engine.commands.base import Command
+from engine.commands.transaction import Command
 from engine.knowledge.dreaming.choice import Choice
 from engine.knowledge.dreaming.commands import DREAMER, Connect, Enrich, Learn
 from engine.knowledge.dreaming.config import RULES, DreamConfig

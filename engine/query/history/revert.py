@@ -21,8 +21,8 @@ from engine.base.errors import InvalidInputError, NotFoundError
 from engine.base.model import Receipt
 from engine.base.validation import integer, label, optional_integer, show_id
 from engine.commands.atoms import Revise, Revive, Tag, Tombstone, Untag
-from engine.commands.base import Transaction, receipt
 from engine.commands.edges import Link, Unlink
+from engine.commands.transaction import Transaction, receipt
 from engine.followers.requests import Once
 from engine.ledger.journal import read_header, read_log
 from engine.ledger.records import Lookup, type_name
@@ -196,7 +196,7 @@ class Undo:
         """
         self.left = []
         record = tx.atom(self.detail.id) if isinstance(self.detail, AtomDetail) else tx.edge(*self.detail)
-        first = len(tx.entries)
+        first = len(tx.events)
         if record is None or record.state is State.ERASED:
             self.left.append("erased content cannot be restored")
         else:
@@ -205,7 +205,7 @@ class Undo:
                 self._revert_atom(tx, self.detail, wanted, live=record.state is State.LIVE)
             elif PRESENCE in wanted:
                 self._revert_edge(tx, self.detail, wanted[PRESENCE])
-        return receipt("", State.LIVE, *tx.entries[first:])
+        return receipt("", State.LIVE, *tx.events[first:])
 
     def _wanted(self, lines: Timelines) -> dict[Property, Any]:
         """Return the properties to change, with the new value of each."""

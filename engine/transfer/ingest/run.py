@@ -30,8 +30,9 @@ from engine.ledger.layout import EDGE_FROM
 from engine.ledger.queries import edges_at
 from engine.ledger.records import default_id, default_id_of, read_atom
 from engine.query.conflicts import conflicts
+from engine.store.bulk import COMMIT_CHUNK
 from engine.store.dry_run import dry_run_store
-from engine.store.store import COMMIT_CHUNK, Store
+from engine.store.store import Store
 from engine.transfer.ingest.ahead import Read, reading
 from engine.transfer.ingest.documents import (
     Document,

@@ -9,7 +9,7 @@ from engine.base.model import Receipt
 from engine.base.validation import show_id
 from engine.commands import Add, Link, RegisterType
 from engine.commands.atoms import is_destroyed
-from engine.commands.base import Transaction, receipt
+from engine.commands.transaction import Transaction, receipt
 from engine.knowledge import forms
 from engine.knowledge.dreaming.relations.predicates import SYMMETRIC
 from engine.ledger.entities import ENTITY, MENTIONS, entity_id, entity_key
@@ -54,7 +54,7 @@ class AddRelation:
         Append nothing if the atom was revised, if an end was hidden or erased, or if the edge was ever
         recorded (for a symmetric predicate, in either direction).
         """
-        first, self.added = len(tx.entries), 0
+        first, self.added = len(tx.events), 0
         record = tx.atom(self.atom)
         unchanged = receipt(self.atom, State.LIVE)
         if record is None or record.state is not State.LIVE or record.payload_seq != self.payload_seq:
@@ -71,7 +71,7 @@ class AddRelation:
         Link(src, self.predicate, dst, data=data).decide(tx)
         self.added = 1
         self._mention(tx, src, dst)
-        return receipt(self.atom, State.LIVE, *tx.entries[first:])
+        return receipt(self.atom, State.LIVE, *tx.events[first:])
 
     def _is_recorded(self, tx: Transaction, src: bytes | None, dst: bytes | None) -> bool:
         code = tx.type_code(self.predicate)
