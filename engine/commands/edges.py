@@ -15,7 +15,7 @@ from cbor2 import CBORTag
 
 from engine.base import limits, validation
 from engine.base.errors import ConflictError, CorruptionError, InvalidInputError, LimitError, NotFoundError
-from engine.base.model import EventRef, Receipt
+from engine.base.model import Receipt
 from engine.base.validation import atom_id, show_id
 from engine.commands.atoms import Add, Revive, live, recorded
 from engine.commands.transaction import Transaction, receipt
@@ -110,19 +110,12 @@ class Link:
         for end in (self.src, self.dst):
             if recorded(tx, end).state is State.ERASED:
                 raise ConflictError(f"cannot link atom {show_id(atom_id(end))}: it is erased")
-        return receipt(_subject(tx, detail), State.LIVE, *link(tx, detail, body))
-
-
-def link(tx: Transaction, detail: EdgeDetail, body: EdgeBody) -> tuple[EventRef, ...]:
-    """Append the event that adds or revives an edge, or no event if the edge is live.
-
-    The edge must join two atoms that are recorded and not erased.
-    """
-    before = tx.edge(*detail)
-    if before is not None and before.state is State.LIVE:
-        return ()
-    prev = None if before is None else before.last_seq
-    return (tx.append(EventKind.EDGE_ADDED, prev, detail, body),)
+        before = tx.edge(*detail)
+        subject = _subject(tx, detail)
+        if before is not None and before.state is State.LIVE:
+            return receipt(subject, State.LIVE)
+        prev = None if before is None else before.last_seq
+        return receipt(subject, State.LIVE, tx.append(EventKind.EDGE_ADDED, prev, detail, body))
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,11 +23,11 @@ from proofs.subjects import ID_BYTES
 COMMANDS_MAX: Final = 1000
 """The maximum number of commands that are looked at together."""
 
-_CODES: Final = {kind: bytes([kind]) for kind in EdgeType}
+_new = tuple.__new__  # a third of the time of the constructor (measured)
 
 
 def look_ahead(tx: Transaction, commands: Sequence[Command], start: int) -> int:
-    """Prepare `tx` for deciding the commands from `start` on. Return the number of these commands, at least 1.
+    """Prepare `tx` for deciding the commands from `start` on. Return how many they are, at least 1.
 
     A command that is not valid, or of another kind, is left alone: its own `decide` does all the work, and
     raises the error. The same holds for all adds if the transaction has a filter for secrets, which changes
@@ -45,7 +45,8 @@ def look_ahead(tx: Transaction, commands: Sequence[Command], start: int) -> int:
         # A subclass may decide differently.
         kind = type(command)
         if kind is UpsertEdge:
-            edges += _edge(command)
+            if isinstance(command.type, EdgeType) and _is_id(command.src) and _is_id(command.dst):
+                edges.append(_new(EdgeDetail, (command.src, bytes([command.type]), command.dst)))
         elif (kind is Add or kind is UpsertAtom) and tx.screen is None:
             add = command if kind is Add else _named_by_content(command)
             if add is None:
@@ -73,13 +74,8 @@ def _named_by_content(command: UpsertAtom) -> Add | None:
     return wanted if command.atom is None and type(wanted) is Add and wanted.id is None else None
 
 
-def _edge(command: UpsertEdge) -> list[EdgeDetail]:
-    """Return the edge of a command in a list, or an empty list if it is unusual."""
-    src, dst = command.src, command.dst
-    if not isinstance(command.type, EdgeType) or type(src) is not bytes or type(dst) is not bytes:
-        return []
-    edge = tuple.__new__(EdgeDetail, (src, _CODES[command.type], dst))
-    return [edge] if len(src) == ID_BYTES == len(dst) else []
+def _is_id(value: object) -> bool:
+    return type(value) is bytes and len(value) == ID_BYTES
 
 
 def _atoms(id_key: bytes, adds: Sequence[Add], bodies: Sequence[AtomBody]) -> list[bytes]:

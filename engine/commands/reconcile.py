@@ -27,7 +27,7 @@ from engine.base.model import Direction, Receipt
 from engine.base.validation import show_id, weight
 from engine.base.validation import tags as checked_tags
 from engine.commands.atoms import Add, Revise, Revive, Tag, Tombstone, Untag, is_destroyed
-from engine.commands.edges import Link, RegisterType, TypeName, Unlink, edge_data, link
+from engine.commands.edges import Link, RegisterType, TypeName, Unlink, edge_data
 from engine.commands.transaction import Command, Transaction, receipt
 from engine.ledger.journal import entries_back, read_header
 from engine.ledger.queries import body_of, edges_at
@@ -299,20 +299,22 @@ class UpsertEdge:
             return receipt(src, State.ERASED)
         code = _code(tx, self.type)
         edge = None if code is None else tx.edge(src, code, dst)
+        if edge is None and code is not None and present and src != dst:
+            # `Link` would decide the same, after checking again the ids and the type.
+            body = _PLAIN if self.data == b"" else EdgeBody(_PLAIN.weight, edge_data(self.data))
+            detail: EdgeDetail = tuple.__new__(EdgeDetail, (src, code, dst))
+            return receipt(src, State.LIVE, tx.append(EventKind.EDGE_ADDED, None, detail, body))
+        names = show_id(src), self.type, show_id(dst)
         first = len(tx.events)
         if edge is not None and edge.state is State.LIVE:
             if edge.data == self.data or edge.created_by != tx.actor:
                 return receipt(src, State.LIVE)
-            Unlink(show_id(src), self.type, show_id(dst), "its data changed").decide(tx)
+            Unlink(*names, "its data changed").decide(tx)
         elif edge is not None and edge.tombstoned_by != tx.actor and not self.override:
             return receipt(src, edge.state)
-        if not present or src == dst or code is None:
-            if not isinstance(self.type, EdgeType):
-                RegisterType(self.type).decide(tx)
-            Link(show_id(src), self.type, show_id(dst), data=self.data).decide(tx)
-        else:
-            body = _PLAIN if self.data == b"" else EdgeBody(_PLAIN.weight, edge_data(self.data))
-            link(tx, EdgeDetail(src, code, dst), body)
+        if not isinstance(self.type, EdgeType):
+            RegisterType(self.type).decide(tx)
+        Link(*names, data=self.data).decide(tx)
         return receipt(src, State.LIVE, *tx.events[first:])
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from itertools import islice
-from typing import TYPE_CHECKING, Protocol, TypeVar, cast, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, TypeVar, runtime_checkable
 
 from backends.base import Batch, Reader
 from engine.base import limits, validation
@@ -15,7 +15,7 @@ from engine.base.validation import label, show_id
 from engine.commands.evidence import Evidence
 from engine.ledger.appender import Appender, DraftRows, Sources
 from engine.ledger.journal import LogState
-from engine.ledger.layout import ATOM, DESTROYED, EDGE_FROM, type_name_key
+from engine.ledger.layout import ATOM, DESTROYED, EDGE_FROM, edge_from_key, type_name_key
 from engine.ledger.queries import bodies_of, body_of, edges_at
 from engine.ledger.records import (
     AtomRecord,
@@ -27,7 +27,7 @@ from engine.ledger.records import (
     read_edge,
     type_code,
 )
-from proofs.events import AtomBody, AtomDetail, Body, Detail, EdgeDetail, Entry, EventKind, TypeDetail
+from proofs.events import AtomBody, Body, Detail, EdgeDetail, Entry, EventKind
 from proofs.leaves import State, edge_key
 
 if TYPE_CHECKING:
@@ -106,11 +106,14 @@ class Transaction:
         The id of an event (`event_id`) may be missing until the transaction has decided all of its commands.
         """
         self.ahead: dict[int, tuple[AtomBody, bytes]] = {}
-        """The validated body and the id of the atom of each `Add` that was looked at ahead, by the `id` of the
-        command (`engine.commands.look_ahead`)."""
+        """The validated body and the atom of each `Add` that was looked at ahead (`engine.commands.look_ahead`).
+
+        The keys are the identities of the commands.
+        """
+        self._changed = self._appender.changed
         self._evidence = evidence
         self._atoms: dict[bytes, AtomRecord | None] = {}
-        self._edges: dict[bytes, EdgeRecord | None] = {}
+        self._edges: dict[tuple[bytes, bytes, bytes], EdgeRecord | None] = {}
         self._bodies: dict[tuple[bytes, int], AtomBody] = {}
         """The bodies of atoms that were read ahead, by the atom and the seq of the body."""
         self._next_ordinal, self._next_type = evidence.counters()
@@ -135,10 +138,8 @@ class Transaction:
             EngineError: The error that the first failing command raises.
         """
         try:
-            if len(commands) == 1:
-                receipts = [commands[0].decide(self)]
-            else:
-                receipts = self._decide_all(commands)
+            one = len(commands) == 1
+            receipts = [commands[0].decide(self)] if one else self._decide_all(commands)
         except Exception:
             # An event of an earlier command may be too large. Its error comes first.
             self._appender.settle()
@@ -162,13 +163,12 @@ class Transaction:
         Raises:
             CorruptionError: the record contradicts the journal.
         """
-        key = ATOM + atom
-        if key in self._appender.waiting or key in self._appender.batch.rows:
+        if atom in self._changed:
             return read_atom(self.rows, atom)
         if atom not in self._atoms:
             record = self._atoms[atom] = self._evidence.atom(atom)
             if record is None:
-                self._appender.overlay.known[key] = None
+                self._appender.overlay.known[ATOM + atom] = None
         return self._atoms[atom]
 
     def edge(self, src: bytes, code: bytes, dst: bytes) -> EdgeRecord | None:
@@ -177,14 +177,14 @@ class Transaction:
         Raises:
             CorruptionError: the record contradicts the journal.
         """
-        key = EDGE_FROM + src + b"/" + code + b"/" + dst
-        if key in self._appender.waiting or key in self._appender.batch.rows:
+        edge = (src, code, dst)
+        if edge in self._changed:
             return read_edge(self.rows, src, code, dst)
-        if key not in self._edges:
-            record = self._edges[key] = self._evidence.edge(src, code, dst)
+        if edge not in self._edges:
+            record = self._edges[edge] = self._evidence.edge(src, code, dst)
             if record is None:
-                self._appender.overlay.known[key] = None
-        return self._edges[key]
+                self._appender.overlay.known[edge_from_key(src, code, dst)] = None
+        return self._edges[edge]
 
     def is_linkable(self, atom: bytes) -> bool:
         """Return True if an atom is recorded and not erased, so that an edge may join it.
@@ -192,10 +192,8 @@ class Transaction:
         Raises:
             CorruptionError: the record contradicts the journal.
         """
-        if atom in self._evidence.sure:
-            key = ATOM + atom
-            if key not in self._appender.waiting and key not in self._appender.batch.rows:
-                return True
+        if atom in self._evidence.sure and atom not in self._changed:
+            return True
         record = self.atom(atom)
         return record is not None and record.state is not State.ERASED
 
@@ -231,21 +229,21 @@ class Transaction:
 
     def _stored(self, atoms: Sequence[bytes]) -> list[AtomRecord]:
         """Return the unchecked records of those atoms that are recorded and that no event here changed."""
-        waiting, changed = self._appender.waiting, self._appender.batch.rows
         rows = self._appender.overlay.multi_get(list(map(ATOM.__add__, atoms)))
         stored = [
             (raw, atom)
             for raw, atom in zip(rows, atoms, strict=True)
-            if raw is not None and ATOM + atom not in changed and ATOM + atom not in waiting
+            if raw is not None and atom not in self._changed
         ]
         return decode_atoms([raw for raw, _ in stored], [atom for _, atom in stored])
 
     def _read_edges(self, edges: Sequence[EdgeDetail]) -> None:
-        keys = [EDGE_FROM + src + b"/" + code + b"/" + dst for src, code, dst in edges]
-        rows = self._appender.overlay.multi_get(keys)
+        rows = self._appender.overlay.multi_get(
+            [EDGE_FROM + src + b"/" + code + b"/" + dst for src, code, dst in edges]
+        )
         new = [at for at, raw in enumerate(rows) if raw is None]
         self._evidence.check_unrecorded("edges", [b"".join(edges[at]) for at in new])
-        self._edges.update(dict.fromkeys([keys[at] for at in new]))
+        self._edges.update(dict.fromkeys([edges[at] for at in new]))
 
     def recorded_edges(self, edges: Sequence[EdgeDetail]) -> set[EdgeDetail]:
         """Return those of the edges that were ever recorded, in the store or by the transaction's events.
@@ -336,7 +334,8 @@ class Transaction:
     def append(self, kind: EventKind, prev: int | None, detail: Detail, body: Body) -> EventRef:
         """Append one event, and return a reference to it (`events`).
 
-        The event's rows are computed later, together with those of other events, when a command reads one of
+        An event that adds or revises an atom takes `next_ordinal`, and one that registers a predicate takes
+        `next_type`. The event's rows are computed later, together with those of other events, when a command reads one of
         them or when all commands are decided.
         """
         if self.screen is not None:
@@ -344,10 +343,9 @@ class Transaction:
         if body.request != self._request or body.origin != self._origin:
             body = body._replace(request=self._request, origin=self._origin)
         if kind is EventKind.ATOM_ADDED or kind is EventKind.ATOM_REVISED:
-            self._next_ordinal = max(self._next_ordinal, cast("AtomDetail", detail).ordinal + 1)
+            self._next_ordinal += 1
         elif kind is EventKind.EDGE_TYPE_REGISTERED:
-            code = int.from_bytes(cast("TypeDetail", detail).code, "big")
-            self._next_type = max(self._next_type, code + 1)
+            self._next_type += 1
         elif kind is EventKind.ERASED:
             self._destroyed = True
         return self._appender.append(kind, prev, detail, body)

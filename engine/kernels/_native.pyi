@@ -141,7 +141,7 @@ def build_segment(
 def encoded_events(
     frontier: bytes,
     actor: str,
-    drafts: list[Draft],
+    drafts: list[tuple[EventKind, int | None, Detail, Body]],
     salts: list[bytes],
     times: list[int],
     /,

@@ -40,6 +40,7 @@ from proofs.events import (
     AtomDetail,
     Body,
     Detail,
+    EdgeBody,
     EdgeDetail,
     Entry,
     EventKind,
@@ -83,14 +84,8 @@ RUN_CHARS_MAX: Final = 1 << 20
 many bytes would be detected late."""
 
 
-class Draft(NamedTuple):
-    """An event that waits to be appended."""
-
-    kind: EventKind
-    prev: int | None
-    """The seq of the previous event on the same subject, or None."""
-    detail: Detail
-    body: Body
+Draft = tuple[EventKind, int | None, Detail, Body]
+"""An event before it is encoded: its kind, the seq of the previous event on the subject, detail and body."""
 
 
 class Run(NamedTuple):
@@ -156,28 +151,19 @@ def encoded_twin(
     return Run(rows, entries, log.to_bytes(), size)
 
 
-def record_key(detail: Detail) -> bytes | None:
-    """Return the key of the record of an event's atom or edge; None for an event on neither."""
-    if type(detail) is AtomDetail:
-        return ATOM + detail[0]
-    if type(detail) is EdgeDetail:
-        return EDGE_FROM + detail[0] + b"/" + detail[1] + b"/" + detail[2]
-    return None
-
-
 _WAITING_KINDS: Final = frozenset(
     {
-        EventKind.ATOM_ADDED,
-        EventKind.ATOM_REVISED,
         EventKind.ATOM_TOMBSTONED,
         EventKind.ATOM_REVIVED,
         EventKind.TAGS_ADDED,
         EventKind.TAGS_REMOVED,
-        EventKind.EDGE_ADDED,
         EventKind.EDGE_REMOVED,
     }
 )
-"""The kinds of the drafts that wait: those that change only the record of an atom or edge, and its keys."""
+"""The kinds of the drafts that wait, besides those with the body of an atom or edge.
+
+These drafts change only the record of an atom or edge.
+"""
 
 
 class Appender:
@@ -200,8 +186,8 @@ class Appender:
         self.batch = Batch()
         """The rows of the events that do not wait any longer."""
         self.overlay = Overlay(rows, self.batch)
-        self.waiting: set[bytes] = set()
-        """The keys of the records that the waiting drafts concern."""
+        self.changed: set[bytes | EdgeDetail] = set()
+        """The atoms and edges that the events concern, also those that wait."""
         self.entries: list[Entry] = []
         """The events that do not wait any longer."""
         self.events: list[EventRef] = []
@@ -241,13 +227,16 @@ class Appender:
         _set_seq(event, seq)
         _set_kind(event, kind)
         self.events.append(event)
-        self._drafts.append(tuple.__new__(Draft, (kind, prev, detail, body)))
-        key = record_key(detail)
-        if key is not None:
-            self.waiting.add(key)
+        self._drafts.append((kind, prev, detail, body))
+        if type(detail) is EdgeDetail:
+            self.changed.add(detail)
+        elif type(detail) is AtomDetail:
+            self.changed.add(detail[0])
         if type(body) is AtomBody:
             self._chars += len(body[0])
-        if self._chars > RUN_CHARS_MAX or kind not in _WAITING_KINDS:
+            if self._chars > RUN_CHARS_MAX:
+                self.settle()
+        elif type(body) is not EdgeBody and kind not in _WAITING_KINDS:
             self.settle()
         return event
 
@@ -261,7 +250,7 @@ class Appender:
         drafts = self._drafts
         if not drafts:
             return
-        self._drafts, self.waiting, self._chars = [], set(), 0
+        self._drafts, self._chars = [], 0
         run = encoded(
             self._frontier, self._actor, drafts, self._salts_of(len(drafts)), self._times(len(drafts))
         )
@@ -275,10 +264,11 @@ class Appender:
         self._frontier = run.frontier
         rows, at = self.batch.rows, len(self.entries)
         rows.update(run.rows)
-        for draft, event, entry in zip(drafts, self.events[at:], run.entries, strict=True):
+        for event, entry in zip(self.events[at:], run.entries, strict=True):
             _set_event_id(event, entry[0][4].hex())
-            if draft[0] in ERASING_KINDS:
-                rows[erasure_key(subject_key(draft[2]))] = encode_seq(entry[0][0])
+        kind, _, detail, _ = drafts[-1]
+        if kind in ERASING_KINDS:  # an event of these kinds does not wait, so it is the last of its run
+            rows[erasure_key(subject_key(detail))] = encode_seq(run.entries[-1].header.seq)
         fold(run.entries, self.overlay)
         self.entries += run.entries
 
@@ -286,9 +276,11 @@ class Appender:
         """Return True if a waiting draft may change the row with this key."""
         if not self._drafts:
             return False
-        if key[:2] in {JOURNAL, PAYLOAD}:
-            return key[2:] >= encode_seq(self._first + len(self.entries))
-        return key in self.waiting or key.startswith((ORDINAL, EDGE_TO))
+        if key.startswith(ATOM):
+            return key[len(ATOM) :] in self.changed
+        if key.startswith((JOURNAL, PAYLOAD)):
+            return key[len(JOURNAL) :] >= encode_seq(self._first + len(self.entries))
+        return key.startswith((EDGE_FROM, EDGE_TO, ORDINAL))
 
     def _salts_of(self, count: int) -> list[bytes]:
         """Return the salts of the next events."""
