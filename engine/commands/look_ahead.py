@@ -43,14 +43,10 @@ def look_ahead(tx: Transaction, commands: Sequence[Command], start: int) -> int:
             break
         count += 1
         # A subclass may decide differently.
-        kind = type(command)
-        if kind is UpsertEdge:
+        if type(command) is UpsertEdge:
             if isinstance(command.type, EdgeType) and _is_id(command.src) and _is_id(command.dst):
                 edges.append(_new(EdgeDetail, (command.src, bytes([command.type]), command.dst)))
-        elif (kind is Add or kind is UpsertAtom) and tx.screen is None:
-            add = command if kind is Add else _named_by_content(command)
-            if add is None:
-                continue
+        elif tx.screen is None and (add := _add(command)) is not None:
             try:
                 body = add.body()
             except EngineError:
@@ -68,10 +64,14 @@ def look_ahead(tx: Transaction, commands: Sequence[Command], start: int) -> int:
     return count
 
 
-def _named_by_content(command: UpsertAtom) -> Add | None:
-    """Return the wanted atom, if its key or content determines which atom the command concerns."""
+def _add(command: Command) -> Add | None:
+    """Return the atom that a command adds or upserts, if its fields determine which atom that is."""
+    if type(command) is Add:
+        return command
+    if type(command) is not UpsertAtom or command.atom is not None:
+        return None
     wanted = command.wanted
-    return wanted if command.atom is None and type(wanted) is Add and wanted.id is None else None
+    return wanted if type(wanted) is Add and wanted.id is None else None
 
 
 def _is_id(value: object) -> bool:

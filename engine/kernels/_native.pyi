@@ -2,7 +2,7 @@
 from collections.abc import Callable, Sequence
 from typing import Any, Self, TypeAlias
 
-from proofs.events import AtomBody, Entry, EventKind
+from proofs.events import AtomBody, Body, Detail, Entry, EventKind
 from proofs.leaves import State
 
 _Lists: TypeAlias = tuple[

@@ -25,7 +25,8 @@ from engine.commands.evidence import Evidence
 from engine.followers.requests import (
     Once,
 )
-from engine.ledger.journal import LogState, Sources, decode_seq, read_header
+from engine.ledger.appender import Sources
+from engine.ledger.journal import LogState, decode_seq, read_header
 from engine.ledger.layout import (
     ATOM,
     DESTROYED,

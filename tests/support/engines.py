@@ -13,7 +13,8 @@ from backends.memory import MemoryBackend
 from engine.base.errors import EngineError
 from engine.commands import Command
 from engine.engine import Engine
-from engine.ledger.journal import Clock, encode_log, read_log, read_raw
+from engine.ledger.appender import Clock
+from engine.ledger.journal import encode_log, read_log, read_raw
 from engine.ledger.layout import FAMILIES, JOURNAL, LOG, PAYLOAD, journal_key, payload_key
 from engine.store.replay import append
 from proofs.codec import encode_body, encode_header

@@ -19,7 +19,7 @@ from backends.errors import BackendClosed
 from engine.base.errors import RefusedError
 from engine.engine import Engine
 from engine.ledger.journal import read_log
-from engine.store import kept as module
+from engine.store import past_states as module
 from engine.store.past import memory_bytes
 from engine.store.past_states import KEPT_MAX, PastStates
 from engine.store.replay import replay
