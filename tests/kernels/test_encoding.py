@@ -168,10 +168,10 @@ def test_unusual_arguments_are_declined_or_right(place: str, field: int, value: 
         parts[place] = value
     run = [(kind, parts["prev"], parts["detail"], parts["body"])]
     found = native().encoded_events(parts["frontier"], "user", run, [parts["salt"]], [parts["time"]])
-    if isinstance(parts["body"], AtomBody | tuple) and kind is EventKind.ATOM_ADDED:
-        ids = native().default_ids(KEY, [parts["body"]])
-        if ids is not None:
-            assert ids == default_ids_twin(KEY, [parts["body"]])
+    bodies: list[Any] = [parts["body"]]
+    ids = native().default_ids(KEY, bodies) if kind is EventKind.ATOM_ADDED else None
+    if ids is not None:
+        assert ids == default_ids_twin(KEY, bodies)
     if found is not None:
         expected = encoded_twin(parts["frontier"], "user", run, [parts["salt"]], [parts["time"]])
         assert found[0] == expected.rows
