@@ -401,6 +401,11 @@ def microseconds(value: object, what: str = "time") -> int:
     return integer(value, what, least=limits.CREATED_MIN)
 
 
+def buckets(value: object) -> tuple[str, ...]:
+    """Return the buckets of an atom as sorted labels. Raises the same errors as `labels`."""
+    return labels(value, "buckets", limits.BUCKETS_PER_ATOM_MAX)
+
+
 def provenance(value: object) -> str:
     """Return `value` if it is `internal`, `external` or `quarantine`.
 

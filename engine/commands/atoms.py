@@ -27,8 +27,7 @@ from proofs.leaves import State
 from proofs.sets import tag_identity
 
 _line = validation.optional_line
-
-
+_INBOX = ("inbox",)
 _REUSABLE = frozenset({tuple, list, type(None)})
 
 
@@ -87,13 +86,13 @@ class Add(_ReusableFields):
         return AtomBody(
             validation.content(self.content),
             None if self.title is None else _line(self.title, "title", limits.TITLE_BYTES_MAX),
-            validation.label(self.kind, "kind"),
+            "note" if self.kind == "note" else validation.label(self.kind, "kind"),
             () if self.tags == () else validation.tags(self.tags),
-            validation.labels(self.buckets, "buckets", limits.BUCKETS_PER_ATOM_MAX),
+            _INBOX if self.buckets == _INBOX else validation.buckets(self.buckets),
             None if self.source is None else _line(self.source, "source", limits.SOURCE_BYTES_MAX),
             None if self.sequence is None else validation.integer(self.sequence, "sequence"),
-            validation.provenance(self.provenance),
-            validation.optional_integer(self.trust, "trust", limits.TRUST_MAX),
+            "internal" if self.provenance == "internal" else validation.provenance(self.provenance),
+            None if self.trust is None else validation.integer(self.trust, "trust", limits.TRUST_MAX),
             None if self.created is None else validation.created(self.created),
             validation.integer(self.occurrence, "occurrence"),
             None if self.key is None else _line(self.key, "key", limits.KEY_BYTES_MAX),
@@ -119,7 +118,8 @@ class Add(_ReusableFields):
                 raise RefusedError(
                     f"atom {show_id(atom)} was erased at event {record.last_seq}", hint=FORCE_HINT
                 )
-            _refuse_destroyed(tx, body.content, force=self.force)
+            if not self.force:
+                _refuse_destroyed(tx, body.content)
             detail, prev = AtomDetail(atom, tx.next_ordinal, None), record.last_seq if record else None
             return receipt(atom, State.LIVE, tx.append(EventKind.ATOM_ADDED, prev, detail, body))
         if named and tx.body(record).content != body.content:
@@ -177,11 +177,11 @@ class Revise(_ReusableFields):
             before
         ):  # comparing the values with == would treat True and 1 as equal
             return receipt(record.id, record.state)
-        if body.content != before.content:
-            _refuse_destroyed(tx, body.content, force=self.force)
+        if body.content != before.content and not self.force:
+            _refuse_destroyed(tx, body.content)
         detail = AtomDetail(record.id, tx.next_ordinal, record.ordinal)
-        entry = tx.append(EventKind.ATOM_REVISED, record.last_seq, detail, body)
-        return receipt(record.id, State.LIVE, entry)
+        event = tx.append(EventKind.ATOM_REVISED, record.last_seq, detail, body)
+        return receipt(record.id, State.LIVE, event)
 
 
 _REVISABLE = tuple(field.name for field in fields(Revise) if field.name not in {"id", "force"})
@@ -204,8 +204,8 @@ class Tombstone:
         body = ReasonBody(validation.line(self.reason, "reason", limits.REASON_BYTES_MAX))
         if record.state is not State.LIVE:
             return receipt(record.id, record.state)
-        entry = tx.append(EventKind.ATOM_TOMBSTONED, record.last_seq, _detail(record), body)
-        return receipt(record.id, State.TOMBSTONED, entry)
+        event = tx.append(EventKind.ATOM_TOMBSTONED, record.last_seq, _detail(record), body)
+        return receipt(record.id, State.TOMBSTONED, event)
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,9 +232,10 @@ class Revive:
             raise RefusedError(
                 f"atom {show_id(record.id)} was erased at event {record.last_seq} and cannot be revived"
             )
-        _refuse_destroyed(tx, tx.body(record).content, force=self.force)
-        entry = tx.append(EventKind.ATOM_REVIVED, record.last_seq, _detail(record), body)
-        return receipt(record.id, State.LIVE, entry)
+        if not self.force:
+            _refuse_destroyed(tx, tx.body(record).content)
+        event = tx.append(EventKind.ATOM_REVIVED, record.last_seq, _detail(record), body)
+        return receipt(record.id, State.LIVE, event)
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,8 +263,8 @@ class Tag(_ReusableFields):
             )
         if not new:
             return receipt(record.id, record.state)
-        entry = tx.append(EventKind.TAGS_ADDED, record.last_seq, _detail(record), TagsBody(new))
-        return receipt(record.id, record.state, entry)
+        event = tx.append(EventKind.TAGS_ADDED, record.last_seq, _detail(record), TagsBody(new))
+        return receipt(record.id, record.state, event)
 
 
 @dataclass(frozen=True, slots=True)
@@ -284,8 +285,8 @@ class Untag(_ReusableFields):
         gone = tuple(tag for tag in record.tags if tag_identity(tag) in unwanted)
         if not gone:
             return receipt(record.id, record.state)
-        entry = tx.append(EventKind.TAGS_REMOVED, record.last_seq, _detail(record), TagsBody(gone))
-        return receipt(record.id, record.state, entry)
+        event = tx.append(EventKind.TAGS_REMOVED, record.last_seq, _detail(record), TagsBody(gone))
+        return receipt(record.id, record.state, event)
 
 
 def ids_of_copies(
@@ -293,8 +294,7 @@ def ids_of_copies(
 ) -> Iterator[tuple[int, bytes]]:
     """Yield the occurrence and the id of each copy of a content in a source, from the occurrence `first` on.
 
-    An id may belong to an atom that was revised and has a different content now. In that case, the caller
-    tries the next id.
+    The atom of an id may have been revised and have a different content now. Then the caller tries the next.
 
     Raises:
         RefusedError: Too many ids were tried.
@@ -308,9 +308,9 @@ def ids_of_copies(
 
 
 def _other_copy(tx: Transaction, body: AtomBody) -> tuple[AtomBody, bytes, AtomRecord | None]:
-    """Return the id and the record of another atom for this content, and the body with its occurrence.
+    """Return the body with a higher occurrence, and the id and record of its atom.
 
-    Ids are skipped if their atoms were revised and have a different content now, as the first id's has.
+    Ids whose atoms were revised and have a different content now are skipped.
     """
     copies = ids_of_copies(tx.id_key, body.source, body.content, body.occurrence)
     for occurrence, atom in islice(copies, 1, None):
@@ -323,8 +323,7 @@ def _other_copy(tx: Transaction, body: AtomBody) -> tuple[AtomBody, bytes, AtomR
 def says(tx: Transaction, record: AtomRecord, content: str) -> bool:
     """Return True if the recorded atom has the content `content`, or had it when the atom was erased.
 
-    The id of the atom must be the default id for `content`: then only a revision can have changed the
-    content, and the content of an atom with version 1 is not read.
+    The atom must have the default id for `content`, so that only a revision can have changed the content.
     """
     return record.version == 1 or record.state is State.ERASED or tx.body(record).content == content
 
@@ -387,8 +386,8 @@ _LOWER = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}
 def normalized_content(content: str) -> bytes:
     """Return the normal form of a content, in UTF-8. Contents with the same normal form count as equal.
 
-    Each run of white space becomes a single space, and the letters A to Z become a to z. All other letters
-    keep their case, because the result is hashed, and case mappings differ between versions of Unicode.
+    Each run of white space becomes a single space, and the letters A to Z become a to z. Other letters keep
+    their case: the result is hashed, and case mappings differ between versions of Unicode.
     """
     return " ".join(content.split()).translate(_LOWER).encode()
 
@@ -398,7 +397,7 @@ def is_destroyed(rows: Lookup, id_key: bytes, content: str) -> bool:
     return rows.get(destroyed_key(destroyed_hash(id_key, normalized_content(content)))) is not None
 
 
-def _refuse_destroyed(tx: Transaction, content: str, *, force: bool) -> None:
-    """Raise RefusedError if an atom with this content was erased and `force` is not set."""
-    if not force and tx.may_be_destroyed() and is_destroyed(tx.rows, tx.id_key, content):
+def _refuse_destroyed(tx: Transaction, content: str) -> None:
+    """Raise RefusedError if an atom with this content was erased."""
+    if tx.may_be_destroyed() and is_destroyed(tx.rows, tx.id_key, content):
         raise RefusedError(ERASED, hint=FORCE_HINT)

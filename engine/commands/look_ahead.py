@@ -18,7 +18,6 @@ from engine.ledger.appender import RUN_CHARS_MAX
 from engine.ledger.records import default_ids
 from proofs.events import AtomBody, EdgeDetail
 from proofs.leaves import EdgeType
-from proofs.subjects import ID_BYTES
 
 COMMANDS_MAX: Final = 1000
 """The maximum number of commands that are looked at together."""
@@ -44,8 +43,9 @@ def look_ahead(tx: Transaction, commands: Sequence[Command], start: int) -> int:
         count += 1
         # A subclass may decide differently.
         if type(command) is UpsertEdge:
-            if isinstance(command.type, EdgeType) and _is_id(command.src) and _is_id(command.dst):
-                edges.append(_new(EdgeDetail, (command.src, bytes([command.type]), command.dst)))
+            src, dst = command.src, command.dst
+            if isinstance(command.type, EdgeType) and type(src) is bytes and type(dst) is bytes:
+                edges.append(_new(EdgeDetail, (src, bytes([command.type]), dst)))
         elif tx.screen is None and (add := _add(command)) is not None:
             try:
                 body = add.body()
@@ -72,10 +72,6 @@ def _add(command: Command) -> Add | None:
         return None
     wanted = command.wanted
     return wanted if type(wanted) is Add and wanted.id is None else None
-
-
-def _is_id(value: object) -> bool:
-    return type(value) is bytes and len(value) == ID_BYTES
 
 
 def _atoms(id_key: bytes, adds: Sequence[Add], bodies: Sequence[AtomBody]) -> list[bytes]:

@@ -115,6 +115,9 @@ def is_refused(
     return any(is_destroyed(rows, id_key, content) for content in contents)
 
 
+_TEXTS: Final = ("content", "title", "kind", "source", "sequence")
+
+
 @dataclass(frozen=True, slots=True)
 class UpsertAtom:
     """Add an atom or, if it is already recorded, change it to match `wanted`.
@@ -147,10 +150,10 @@ class UpsertAtom:
         if record is None and not tx.may_be_destroyed():
             return self.wanted.decide(tx)
         body = None if record is None or record.state is State.ERASED else tx.body(record)
-        if ahead is not None and record is not None and record.state is State.LIVE:
-            # `_matches` takes less time than the checks below, and needs valid fields.
-            if body is not None and self._matches(record, body):
-                return receipt(atom, State.LIVE)
+        # These checks take less time than those below. They need valid fields.
+        is_live = record is not None and record.state is State.LIVE
+        if ahead is not None and is_live and record and body and self._matches(record, body):
+            return receipt(atom, State.LIVE)
         if not self.override and is_refused(tx.rows, tx.id_key, self.wanted, record, body):
             return receipt(atom, State.ERASED)
         if record is None or body is None:
@@ -167,19 +170,19 @@ class UpsertAtom:
 
     def _matches(self, record: AtomRecord, present: AtomBody) -> bool:
         """Return True if a live atom is as wanted. `record` and `present` are its record and its body."""
-        same_text = self.wanted.content == present.content and not self._changes(present)
-        wanted = set(map(tag_identity, checked_tags(self.wanted.tags)))
-        return same_text and wanted == set(map(tag_identity, record.tags))
+        tags = checked_tags(self.wanted.tags)
+        if self._changes(present):
+            return False
+        return tags == record.tags or set(map(tag_identity, tags)) == set(map(tag_identity, record.tags))
 
     def _changes(self, present: AtomBody) -> dict[str, Any]:
         """Return the fields, other than tags, in which the wanted atom differs from the body of the atom."""
         # A folder is not recorded later, because that alone would revise every atom of an older store.
         wanted = self.wanted
-        fields: dict[str, Any] = {
-            field: getattr(wanted, field)
-            for field in ("content", "title", "kind", "source", "sequence")
-            if getattr(wanted, field) != getattr(present, field)
-        }
+        given = wanted.content, wanted.title, wanted.kind, wanted.source, wanted.sequence
+        before = (*present[:3], *present[5:7])
+        each = zip(_TEXTS, given, before, strict=True)
+        fields: dict[str, Any] = {name: value for name, value, other in each if value != other}
         if wanted.created not in {None, present.created}:
             fields["created"] = wanted.created
         if not self.override:

@@ -106,12 +106,10 @@ class Transaction:
         The id of an event (`event_id`) may be missing until the transaction has decided all of its commands.
         """
         self.ahead: dict[int, tuple[AtomBody, bytes]] = {}
-        """The validated body and the atom of each `Add` that was looked at ahead (`engine.commands.look_ahead`).
-
-        The keys are the identities of the commands.
-        """
+        """The validated body and the atom of each `Add` that was looked at ahead, by the `Add`'s identity."""
         self._changed = self._appender.changed
         self._evidence = evidence
+        self._sure = evidence.sure
         self._atoms: dict[bytes, AtomRecord | None] = {}
         self._edges: dict[tuple[bytes, bytes, bytes], EdgeRecord | None] = {}
         self._bodies: dict[tuple[bytes, int], AtomBody] = {}
@@ -165,11 +163,12 @@ class Transaction:
         """
         if atom in self._changed:
             return read_atom(self.rows, atom)
-        if atom not in self._atoms:
-            record = self._atoms[atom] = self._evidence.atom(atom)
-            if record is None:
-                self._appender.overlay.known[ATOM + atom] = None
-        return self._atoms[atom]
+        if atom in self._atoms:
+            return self._atoms[atom]
+        record = self._atoms[atom] = self._evidence.atom(atom)
+        if record is None:
+            self._appender.overlay.known[ATOM + atom] = None
+        return record
 
     def edge(self, src: bytes, code: bytes, dst: bytes) -> EdgeRecord | None:
         """Return an edge's record as changed by the transaction's events, or None if there is no record.
@@ -180,11 +179,12 @@ class Transaction:
         edge = (src, code, dst)
         if edge in self._changed:
             return read_edge(self.rows, src, code, dst)
-        if edge not in self._edges:
-            record = self._edges[edge] = self._evidence.edge(src, code, dst)
-            if record is None:
-                self._appender.overlay.known[edge_from_key(src, code, dst)] = None
-        return self._edges[edge]
+        if edge in self._edges:
+            return self._edges[edge]
+        record = self._edges[edge] = self._evidence.edge(src, code, dst)
+        if record is None:
+            self._appender.overlay.known[edge_from_key(src, code, dst)] = None
+        return record
 
     def is_linkable(self, atom: bytes) -> bool:
         """Return True if an atom is recorded and not erased, so that an edge may join it.
@@ -192,7 +192,7 @@ class Transaction:
         Raises:
             CorruptionError: the record contradicts the journal.
         """
-        if atom in self._evidence.sure and atom not in self._changed:
+        if atom in self._sure and atom not in self._changed:
             return True
         record = self.atom(atom)
         return record is not None and record.state is not State.ERASED
@@ -212,24 +212,26 @@ class Transaction:
         """
         self._read_records(atoms)
         self._read_edges(edges)
-        unsure = list(ends - self._evidence.sure)
-        recorded = [record for record in self._stored(unsure) if record.state is not State.ERASED]
-        self._evidence.check_recorded(recorded)
+        if unsure := list(ends - self._sure):
+            stored = self._stored(unsure, self._atom_rows(unsure))
+            self._evidence.check_recorded([one for one in stored if one.state is not State.ERASED])
 
     def _read_records(self, atoms: Sequence[bytes]) -> None:
-        rows = self._appender.overlay.multi_get(list(map(ATOM.__add__, atoms)))
+        rows = self._atom_rows(atoms)
         new = [atom for atom, raw in zip(atoms, rows, strict=True) if raw is None]
         self._evidence.check_unrecorded("atoms", new)
         self._atoms.update(dict.fromkeys(new))
         if len(atoms) - len(new) < _TOGETHER_MIN or not isinstance(self.head, Reader):
             return
-        live = [record for record in self._stored(atoms) if record.state is State.LIVE]
+        live = [record for record in self._stored(atoms, rows) if record.state is State.LIVE]
         for record, body in zip(live, bodies_of(self.head, live), strict=True):
             self._bodies[record.id, record.payload_seq] = body
 
-    def _stored(self, atoms: Sequence[bytes]) -> list[AtomRecord]:
+    def _atom_rows(self, atoms: Sequence[bytes]) -> list[bytes | None]:
+        return self._appender.overlay.multi_get(list(map(ATOM.__add__, atoms)))
+
+    def _stored(self, atoms: Sequence[bytes], rows: Sequence[bytes | None]) -> list[AtomRecord]:
         """Return the unchecked records of those atoms that are recorded and that no event here changed."""
-        rows = self._appender.overlay.multi_get(list(map(ATOM.__add__, atoms)))
         stored = [
             (raw, atom)
             for raw, atom in zip(rows, atoms, strict=True)
@@ -335,8 +337,8 @@ class Transaction:
         """Append one event, and return a reference to it (`events`).
 
         An event that adds or revises an atom takes `next_ordinal`, and one that registers a predicate takes
-        `next_type`. The event's rows are computed later, together with those of other events, when a command reads one of
-        them or when all commands are decided.
+        `next_type`. The rows of the event are computed later, together with those of other events: when a
+        command reads one of them, or when all commands are decided.
         """
         if self.screen is not None:
             body = self.screen.body(kind, body)
@@ -375,7 +377,7 @@ class Transaction:
 def receipt(subject: bytes | str, state: State, *events: EventRef) -> Receipt:
     """Return the receipt of a command that concerns `subject` (an atom, an edge or a predicate)."""
     made: Receipt = object.__new__(Receipt)
-    _set_subject(made, show_id(subject) if isinstance(subject, bytes) else subject)
+    _set_subject(made, show_id(subject) if type(subject) is bytes else subject)
     _set_events(made, events)
     _set_state(made, state)
     _set_held(made, None)

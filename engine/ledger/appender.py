@@ -1,4 +1,4 @@
-"""The appender: new events continue the journal, in one batch with their effect on the records (SPEC: Journal).
+"""The appender: new events continue the journal, in one batch with their effect on the records.
 
 An event is first a *draft*: it has neither a time nor a salt, and its place in the log is not computed. The
 waiting drafts become events together, as a run, when something needs them. A single event is a run of one.
@@ -80,8 +80,10 @@ RECORDS_VERSION: Final = 2
 _RECORDS_CURSOR: Final = cursor_key(RECORDS_NAME)
 
 RUN_CHARS_MAX: Final = 1 << 20
-"""Drafts whose contents have more than this many characters do not wait any longer. Otherwise a batch with too
-many bytes would be detected late."""
+"""Drafts whose contents have more than this many characters do not wait any longer.
+
+Otherwise a batch with too many bytes would be detected late.
+"""
 
 
 Draft = tuple[EventKind, int | None, Detail, Body]
@@ -215,7 +217,8 @@ class Appender:
             LimitError: the journal is full; or as for `settle`.
             BatchLimitError: the batch would exceed its limit of events or bytes.
         """
-        count = len(self.events)
+        events = self.events
+        count = len(events)
         seq = self._first + count
         if count >= limits.BATCH_EVENTS_MAX:
             raise BatchLimitError(
@@ -226,7 +229,7 @@ class Appender:
         event: EventRef = _new(EventRef)
         _set_seq(event, seq)
         _set_kind(event, kind)
-        self.events.append(event)
+        events.append(event)
         self._drafts.append((kind, prev, detail, body))
         if type(detail) is EdgeDetail:
             self.changed.add(detail)

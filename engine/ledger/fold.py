@@ -1,10 +1,10 @@
 """The fold: the effect of each event on the records (SPEC: Records and the fold).
 
-Live writes, catching up after reopening, `rebuild`, `verify-root` and reads of the past all call `fold` with a
-run of events; a single event is a run of one. For each event, `fold` reads only the entry and the record of its
-subject. Events are facts: `fold` does not validate events, and it never fails on an entry that decodes. An event
-on an unknown subject changes nothing. An event whose payload is destroyed turns its subject into a stub: a
-record in the state ERASED, computed from headers alone.
+Live writes, catching up after reopening, `rebuild`, `verify-root` and reads of the past all call `fold` with
+a run of events; a single event is a run of one. For each event, `fold` reads only the entry and the record of
+its subject. Events are facts: `fold` does not validate events, and it never fails on an entry that decodes.
+An event on an unknown subject changes nothing. An event whose payload is destroyed turns its subject into a
+stub: a record in the state ERASED, computed from headers alone.
 """
 
 from __future__ import annotations
@@ -79,10 +79,11 @@ class Overlay:
         """Return the result of `get` for each of `keys`, in the same order."""
         rows, known = self.batch.rows, self.known
         unknown = [key for key in keys if key not in known and key not in rows]
-        if unknown and isinstance(self.base, Reader):
-            known.update(zip(unknown, self.base.multi_get(unknown), strict=True))
-        elif unknown:
-            known.update((key, self.base.get(key)) for key in unknown)
+        if unknown:
+            read = (
+                self.base.multi_get(unknown) if isinstance(self.base, Reader) else map(self.base.get, unknown)
+            )
+            known.update(zip(unknown, read, strict=True))
         return [rows[key] if key in rows else known[key] for key in keys]
 
 

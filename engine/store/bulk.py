@@ -1,4 +1,4 @@
-"""Bulk work: many commands in several batches, while the projections are brought up to date on another core."""
+"""Bulk work: many commands in several batches, while a second core brings the projections up to date."""
 
 from __future__ import annotations
 

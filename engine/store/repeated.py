@@ -21,10 +21,9 @@ from engine.base.errors import (
     NotFoundError,
     RefusedError,
 )
+from engine.base.validation import label
 from engine.commands.evidence import Evidence
-from engine.followers.requests import (
-    Once,
-)
+from engine.followers.requests import KeysBehind, Once
 from engine.ledger.appender import Sources
 from engine.ledger.journal import LogState, decode_seq, read_header
 from engine.ledger.layout import (
@@ -38,7 +37,13 @@ from engine.ledger.layout import (
 )
 from engine.ledger.records import AtomRecord, Counters, EdgeRecord, Lookup, read_atom, read_edge
 from engine.ledger.subject_history import records_after, subject_history
-from engine.store.request_keys import Recorded, refuse_erased, refuse_other
+from engine.store.request_keys import (
+    RequestKeys,
+    check_unchanged,
+    recorded_part,
+    refuse_erased,
+    refuse_other,
+)
 from proofs.events import ERASING_KINDS, AtomDetail, EventKind, Header, TypeDetail
 from proofs.hashing import SALT_BYTES
 from proofs.log import DIGEST_BYTES, SIZE_BYTES
@@ -47,39 +52,49 @@ from proofs.subjects import ID_BYTES
 if TYPE_CHECKING:
     from engine.base.model import Receipt
     from engine.commands.transaction import Command
-    from engine.secrets.filter import Screen
+    from engine.store.store import Store
 
 
 def answer(
-    rows: Reader,
+    store: Store,
+    keys: RequestKeys,
     evidence: Evidence,
-    id_key: bytes,
-    screen: Screen | None,
+    rows: Reader,
+    log: LogState,
+    commands: Sequence[Command],
     actor: str,
     once: Once,
     origin: str | None,
-    found: Recorded,
-    commands: Sequence[Command],
-) -> list[Receipt]:
-    """Return the receipts of the commit that made the events `found`.
+) -> list[Receipt] | None:
+    """Return the receipts of the commit that was made with a key already; None if it was not made yet.
 
     Args:
-        rows: A snapshot.
+        store: The store.
+        keys: The cache of the keys.
         evidence: The checks of the records in the snapshot.
-        id_key: As for `Transaction`.
-        screen: As for `Transaction`.
+        rows: A snapshot.
+        log: The state of the log in the snapshot.
+        commands: The commands of the commit.
         actor: The author of the events.
         once: The key of the commit.
         origin: The producer of the events.
-        found: The events of the commit.
-        commands: The commands of the commit.
 
     Raises:
+        KeysBehind: the follower of the keys must be updated first.
         ConflictError: the key was used with other commands.
-        RefusedError: content that the commands need has been erased since.
+        RefusedError: content that the commands need has been erased since; or the key looks like a secret.
     """
     from engine.commands.transaction import Transaction
 
+    label(actor, "actor")
+    screen = None if store.secret_filter is None else store.secret_filter.screen()
+    check_unchanged(screen, once.request)
+    keyed = keys.find(rows, log, store.read, actor, once.key)
+    if keyed is None:
+        raise KeysBehind
+    found = recorded_part(rows, keyed, once)
+    if found is None:
+        return None
     seqs, appended = found
     headers = [read_header(rows, seq) for seq in seqs]
     earlier = Earlier(rows, evidence, seqs[0], [header for header, _ in headers])
@@ -90,7 +105,7 @@ def answer(
         earlier,
         LogState(None, 0, seqs[0], frontier),
         EarlierEvidence(earlier),
-        id_key,
+        store.identity.id_key,
         sources,
         actor,
         screen,

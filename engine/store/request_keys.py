@@ -1,4 +1,4 @@
-"""Request keys: which events a call with a key appended, and which of its commits were made (SPEC: Requests)."""
+"""Request keys: which events a call with a key appended, and which of its commits were made."""
 
 from __future__ import annotations
 

@@ -156,16 +156,17 @@ def test_looking_ahead(commands: list[Command], spans: list[int], screened: bool
 
 def test_events_are_encoded_together() -> None:
     """The events of a transaction are one run, until a command reads a record that one of them changes."""
-    adds = [Add(f"text {number}") for number in range(20)]
+    adds: list[Command] = [Add(f"text {number}") for number in range(20)]
     links: list[Command] = [UpsertEdge(ENDS[0], EdgeType.REFERENCES, ENDS[1], b"", override=True)]
     first, second = (Add(name, id=IDS[at], force=True) for at, name in enumerate("ab"))
-    for made, runs in (
+    cases: list[tuple[list[Command], list[int]]] = [
         (adds, [20]),
         ([*adds, Tag(FOUR, ["new"]), *adds[:3]], [21]),
         ([first, Tag(IDS[0], ["new"]), Tag(FOUR, ["new"])], [1, 2]),
         ([first, second, *links, *adds], [2, 21]),
         ([*adds, RegisterType("causes"), Tag(FOUR, ["new"])], [21, 1]),
-    ):
+    ]
+    for made, runs in cases:
         for policy in (None, SecretsPolicy("redact")):
             engine = filled()
             engine.store.secret_filter = None if policy is None else SecretFilter(policy)
@@ -189,7 +190,11 @@ def test_reading_any_row_of_a_waiting_event_gives_its_value() -> None:
             assert tx.rows.multi_get([self.key]) == [value]
             return receipt("", State.LIVE)
 
-    made = [Add("one", id=IDS[0]), Add("two"), UpsertEdge(ENDS[0], EdgeType.REFERENCES, atom_id(FOUR))]
+    made: list[Command] = [
+        Add("one", id=IDS[0]),
+        Add("two"),
+        UpsertEdge(ENDS[0], EdgeType.REFERENCES, atom_id(FOUR)),
+    ]
     for last in range(1, len(made) + 1):
         plain = filled()
         before = rows(plain)

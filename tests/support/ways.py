@@ -13,7 +13,7 @@ PACKAGES = ("engine", "backends", "proofs")
 
 
 def functions_passed(call: Callable[[], object]) -> dict[str, list[str]]:
-    """Run `call`, and return the functions that it ran in each file of the project, in the order of the files.
+    """Run `call`, and return the functions that it ran in each file of the project.
 
     The paths are relative to the folder of the project and sorted. Only the calling thread is followed. Code
     that runs while a module is imported does not count.
