@@ -153,7 +153,7 @@ def encoded_twin(
     return Run(rows, entries, log.to_bytes(), size)
 
 
-_WAITING_KINDS: Final = frozenset(
+WAITING_KINDS: Final = frozenset(
     {
         EventKind.ATOM_TOMBSTONED,
         EventKind.ATOM_REVIVED,
@@ -239,7 +239,7 @@ class Appender:
             self._chars += len(body[0])
             if self._chars > RUN_CHARS_MAX:
                 self.settle()
-        elif type(body) is not EdgeBody and kind not in _WAITING_KINDS:
+        elif type(body) is not EdgeBody and kind not in WAITING_KINDS:
             self.settle()
         return event
 

@@ -55,7 +55,7 @@ def add_unless_held(view: View, command: Add, actor: str, once: Once | None = No
     is given and its key was used already, the receipt is that of the first time.
 
     Raises:
-        EngineError: as for `Store.commit`.
+        EngineError: as for `Commits.all`.
     """
     store = view.store
     for attempt in range(1, ATTEMPTS_MAX + 1):
