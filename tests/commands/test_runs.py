@@ -77,6 +77,7 @@ edges = st.builds(
     data=st.just(b"") | st.sampled_from((b"", b"\x01", b"no CBOR")),
     override=st.booleans(),
 )
+plain = st.builds(Add, st.sampled_from(CONTENTS) | st.text("abc", min_size=1, max_size=2))
 histories = st.lists(adds | adds | adds | upserts | upserts | edges | edges | edges | others, max_size=25)
 
 
@@ -135,7 +136,11 @@ def error_of(engine: Engine, commands: Sequence[Command]) -> tuple[type, str] | 
 
 
 @settings(max_examples=100, deadline=None)
-@given(histories, st.lists(st.integers(1, 5), min_size=1, max_size=5), st.booleans())
+@given(
+    histories | st.lists(plain | upserts | edges | others, min_size=5, max_size=25),
+    st.lists(st.integers(1, 8), min_size=1, max_size=5),
+    st.booleans(),
+)
 def test_looking_ahead(commands: list[Command], spans: list[int], screened: bool) -> None:
     """However far a transaction looks ahead, with a filter for secrets or without, the rows are the same."""
     done = one_by_one(commands)[1]

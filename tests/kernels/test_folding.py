@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import product
+from itertools import permutations, product
 from unittest.mock import patch
 
 from hypothesis import given
@@ -99,6 +99,26 @@ def test_records_are_those_of_the_twin(entries: list[Entry], cut: int) -> None:
         batch = Batch()
         batch.rows.update(expected)
         store.write(batch)
+
+
+def test_an_atom_that_is_recorded_is_not_added_again() -> None:
+    """In a forged journal, a second event adds an atom, or assigns its ordinal, in this run or a later one."""
+    body = AtomBody("text", None, "note", (), (), None, None, "internal", None, None, 0)
+    details = [
+        AtomDetail(bytes([at]) * 16, ordinal, None) for at, ordinal in ((1, 0), (1, 1), (2, 1), (1, 1))
+    ]
+    kinds = (ADDED, ADDED, ADDED, REVISED)
+    entries = [
+        Entry(Header(seq, 10 + seq, kind, "me", bytes(32), None, detail), body, b"")
+        for seq, (kind, detail) in enumerate(zip(kinds, details, strict=True))
+    ]
+    for order in permutations(entries):
+        for cut in range(len(order)):
+            store, batch = MemoryBackend(), Batch()
+            batch.rows.update(rows_after(store, list(order[:cut]), compiled=False))
+            store.write(batch)
+            later = list(order[cut:])
+            assert rows_after(store, later, compiled=True) == rows_after(store, later, compiled=False)
 
 
 def test_fields_at_the_end_of_a_record_are_left_out() -> None:
