@@ -25,9 +25,8 @@ from bench.job import Job, Result, percentile, timed
 from bench.writing import warm_up
 from engine import Engine
 from engine.commands import Link
-from engine.followers.base import Cursor, encode_cursor
 from engine.followers.log import LogFollower
-from engine.ledger.journal import read_log
+from engine.ledger.journal import Cursor, encode_cursor, read_log
 from engine.ledger.layout import cursor_key, journal_key
 from engine.ledger.pages import PagedTree
 from engine.trust.proving.log_witnesses import LogPaths

@@ -38,11 +38,13 @@ from engine.base.validation import (
 from engine.erase.destroy import Stage, ignore_stage
 from engine.followers.requests import FIRST_MAX, Once
 from engine.followers.tags import tag_counts
-from engine.ledger.journal import Sources, random_salt, read_entries, read_entry, read_log
+from engine.ledger.appender import Sources, random_salt
+from engine.ledger.journal import read_entries, read_entry, read_log
 from engine.ledger.layout import ERASING
 from engine.ledger.queries import atom_of, get_record, resolve_id
 from engine.query.filters import NO_FILTERS, FilterFields, Filters, narrowed
 from engine.query.view import View
+from engine.store.bulk import commit_parts
 from engine.store.past import AsOf, atom_record_at, history, history_item, size_at
 from engine.store.replay import Progress, no_progress
 from engine.store.store import Store
@@ -50,9 +52,9 @@ from engine.store.store import Store
 if TYPE_CHECKING:
     from engine.base.model import Atom, Checkpoint, Edge, Held, HistoryItem, Receipt, Scalar
     from engine.commands.atoms import Add
-    from engine.commands.base import Command
     from engine.commands.edges import TypeName
     from engine.commands.secrets.policy import SecretsPolicy
+    from engine.commands.transaction import Command
     from engine.copies.duplicates import DuplicateGroup
     from engine.erase.erasure import Erasable, Erasure
     from engine.files.ingest.import_run import IngestProgress, IngestReport
@@ -357,7 +359,7 @@ class Engine:
         acting.actor = label(actor, "actor")
         acting._once = None
         if request is not None:
-            from engine.store.once import once_of
+            from engine.store.request_keys import once_of
 
             acting._once = once_of(request)
         acting._owner = False
@@ -475,7 +477,7 @@ class Engine:
         checked = [command for command in several(commands, "commands") if _is_command(command)]
         number = integer(first, "first", FIRST_MAX)
         with self._writing(now=False), translated():
-            return list(self.store.commit_parts(checked, self.actor, self._once, None, number))
+            return list(commit_parts(self.store, checked, self.actor, self._once, None, number))
 
     @contextmanager
     def _writing(self, *, now: bool = True) -> Iterator[None]:
@@ -500,7 +502,7 @@ class Engine:
         if self._once is not None:
             return self.apply([command])[0]
         with self._writing(now=False), translated():
-            return self.store.commit_one(command, self.actor)
+            return self.store.commits.one(command, self.actor)
 
     @operation(Scope.WRITE)
     def add(
@@ -1956,7 +1958,7 @@ def _is_command(value: object) -> TypeGuard[Command]:
     """Return True, or raise InvalidInputError if `value` is not a command."""
     # `isinstance` of a protocol compares its attributes, which takes 5 µs.
     if type(value) not in _COMMANDS:
-        from engine.commands.base import Command
+        from engine.commands.transaction import Command
 
         instance(value, Command, "a command")
         _COMMANDS.add(type(value))

@@ -10,6 +10,7 @@ RFC 7049 does; for the keys used here this is the order of their bytes.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import cbor2
@@ -56,9 +57,8 @@ from proofs.hashing import FORMAT, NAMESPACES
 _UNDECODABLE = (cbor2.CBORError, ValueError, TypeError, OverflowError, MemoryError, RecursionError, EOFError)
 
 
-def pack(value: Any) -> bytes:
-    """Return the canonical CBOR bytes of `value`."""
-    return cbor2.dumps(value, canonical=True)
+pack: Callable[[Any], bytes] = partial(cbor2.dumps, canonical=True)
+"""A function that returns the canonical CBOR bytes of a value."""
 
 
 def unpack(raw: bytes, where: str) -> Any:

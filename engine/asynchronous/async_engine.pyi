@@ -10,8 +10,8 @@ from engine.asynchronous.async_explorer import AsyncExplorer
 from engine.asynchronous.worker_threads import Calls, Parts
 from engine.base.model import Atom, Checkpoint, Direction, Edge, HistoryItem, Receipt, Scalar, Unchanged
 from engine.commands.atoms import Add
-from engine.commands.base import Command
 from engine.commands.edges import TypeName
+from engine.commands.transaction import Command
 from engine.copies.duplicates import DuplicateGroup
 from engine.erase.destroy import Stage
 from engine.erase.erasure import Erasable, Erasure

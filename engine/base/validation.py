@@ -303,6 +303,11 @@ def positive(value: object, what: str, most: int) -> int:
     return number
 
 
+def buckets(value: object) -> tuple[str, ...]:
+    """Return the buckets of an atom as sorted labels. Raises the same errors as `labels`."""
+    return labels(value, "buckets", limits.BUCKETS_PER_ATOM_MAX)
+
+
 def provenance(value: object) -> str:
     """Return `value` if it is `internal`, `external` or `quarantine`.
 

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from engine.commands.atoms import Add, Revise, Revive, Tag, Tombstone, Untag
-    from engine.commands.base import Command, Transaction
     from engine.commands.conflicts import Settle
     from engine.commands.edges import Link, RegisterType, Relate, Unlink, Unrelate
     from engine.commands.merge import Merge, Supersede, Unmerge
+    from engine.commands.transaction import Command, Transaction
 
 __all__ = [
     "Add",
@@ -35,7 +35,7 @@ __all__ = [
     "Untag",
 ]
 
-_MODULES = ("atoms", "base", "conflicts", "edges", "merge")
+_MODULES = ("atoms", "transaction", "conflicts", "edges", "merge")
 
 
 def __getattr__(name: str) -> Any:

@@ -8,15 +8,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from datetime import datetime
+from itertools import islice
 from typing import Any
 
 from engine.base import characters, limits, times, validation
 from engine.base.errors import ConflictError, LimitError, NotFoundError, RefusedError
 from engine.base.model import UNCHANGED, Receipt, Unchanged
 from engine.base.validation import atom_id, show_id
-from engine.commands.base import Transaction, receipt
+from engine.commands.transaction import Transaction, receipt
 from engine.ledger.layout import destroyed_key
-from engine.ledger.queries import body_of
 from engine.ledger.records import AtomRecord, Lookup, default_id, default_id_of
 from proofs.codec import encode_body
 from proofs.events import AtomBody, AtomDetail, EventKind, ReasonBody, Scalar, TagsBody
@@ -24,8 +24,7 @@ from proofs.hashing import destroyed_hash
 from proofs.leaves import State, tag_identity
 
 _line = validation.optional_line
-
-
+_INBOX = ("inbox",)
 _REUSABLE = frozenset({tuple, list, type(None)})
 
 
@@ -84,13 +83,13 @@ class Add(_ReusableFields):
         return AtomBody(
             characters.content(self.content),
             None if self.title is None else _line(self.title, "title", limits.TITLE_BYTES_MAX),
-            validation.label(self.kind, "kind"),
+            "note" if self.kind == "note" else validation.label(self.kind, "kind"),
             () if self.tags == () else validation.tags(self.tags),
-            validation.labels(self.buckets, "buckets", limits.BUCKETS_PER_ATOM_MAX),
+            _INBOX if self.buckets == _INBOX else validation.buckets(self.buckets),
             None if self.source is None else _line(self.source, "source", limits.SOURCE_BYTES_MAX),
             None if self.sequence is None else validation.integer(self.sequence, "sequence"),
-            validation.provenance(self.provenance),
-            validation.optional_integer(self.trust, "trust", limits.TRUST_MAX),
+            "internal" if self.provenance == "internal" else validation.provenance(self.provenance),
+            None if self.trust is None else validation.integer(self.trust, "trust", limits.TRUST_MAX),
             None if self.created is None else times.created(self.created),
             validation.integer(self.occurrence, "occurrence"),
             None if self.key is None else _line(self.key, "key", limits.KEY_BYTES_MAX),
@@ -106,27 +105,31 @@ class Add(_ReusableFields):
             ConflictError: An atom with the given id or key is already recorded and has different content.
             RefusedError: The atom or its content was erased, and `force` is not set.
         """
-        body = _screened(tx, self.body())
-        if self.id is None and self.key is None:
-            atom, record, body = _by_content(tx, body)
-        else:
-            atom = default_id_of(tx.id_key, body) if self.id is None else atom_id(self.id)
-            record = tx.atom(atom)
+        body, atom = tx.ahead.get(id(self)) or self._described(tx)
+        record = tx.atom(atom)
+        named = self.id is not None or self.key is not None
+        if record is not None and not named and not says(tx, record, body.content):
+            body, atom, record = _other_copy(tx, body)
         if record is None or record.state is State.ERASED:
             if record is not None and not self.force:
                 raise RefusedError(
                     f"atom {show_id(atom)} was erased at event {record.last_seq}", hint=FORCE_HINT
                 )
-            _refuse_destroyed(tx, body.content, force=self.force)
+            if not self.force:
+                _refuse_destroyed(tx, body.content)
             detail, prev = AtomDetail(atom, tx.next_ordinal, None), record.last_seq if record else None
             return receipt(atom, State.LIVE, tx.append(EventKind.ATOM_ADDED, prev, detail, body))
-        named = self.id is not None or self.key is not None
         if named and tx.body(record).content != body.content:
             raise ConflictError(
                 f"atom {show_id(atom)} is already recorded with different content",
                 hint="revise that atom, or add the new content with a different id or key",
             )
         return receipt(atom, record.state)
+
+    def _described(self, tx: Transaction) -> tuple[AtomBody, bytes]:
+        """Return the validated body, and the id that the caller gave or the default id."""
+        body = _screened(tx, self.body())
+        return body, default_id_of(tx.id_key, body) if self.id is None else atom_id(self.id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,11 +174,11 @@ class Revise(_ReusableFields):
             before
         ):  # comparing the values with == would treat True and 1 as equal
             return receipt(record.id, record.state)
-        if body.content != before.content:
-            _refuse_destroyed(tx, body.content, force=self.force)
+        if body.content != before.content and not self.force:
+            _refuse_destroyed(tx, body.content)
         detail = AtomDetail(record.id, tx.next_ordinal, record.ordinal)
-        entry = tx.append(EventKind.ATOM_REVISED, record.last_seq, detail, body)
-        return receipt(record.id, State.LIVE, entry)
+        event = tx.append(EventKind.ATOM_REVISED, record.last_seq, detail, body)
+        return receipt(record.id, State.LIVE, event)
 
 
 _REVISABLE = tuple(field.name for field in fields(Revise) if field.name not in {"id", "force"})
@@ -198,8 +201,8 @@ class Tombstone:
         body = ReasonBody(validation.line(self.reason, "reason", limits.REASON_BYTES_MAX))
         if record.state is not State.LIVE:
             return receipt(record.id, record.state)
-        entry = tx.append(EventKind.ATOM_TOMBSTONED, record.last_seq, _detail(record), body)
-        return receipt(record.id, State.TOMBSTONED, entry)
+        event = tx.append(EventKind.ATOM_TOMBSTONED, record.last_seq, _detail(record), body)
+        return receipt(record.id, State.TOMBSTONED, event)
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,9 +229,10 @@ class Revive:
             raise RefusedError(
                 f"atom {show_id(record.id)} was erased at event {record.last_seq} and cannot be revived"
             )
-        _refuse_destroyed(tx, tx.body(record).content, force=self.force)
-        entry = tx.append(EventKind.ATOM_REVIVED, record.last_seq, _detail(record), body)
-        return receipt(record.id, State.LIVE, entry)
+        if not self.force:
+            _refuse_destroyed(tx, tx.body(record).content)
+        event = tx.append(EventKind.ATOM_REVIVED, record.last_seq, _detail(record), body)
+        return receipt(record.id, State.LIVE, event)
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,8 +260,8 @@ class Tag(_ReusableFields):
             )
         if not new:
             return receipt(record.id, record.state)
-        entry = tx.append(EventKind.TAGS_ADDED, record.last_seq, _detail(record), TagsBody(new))
-        return receipt(record.id, record.state, entry)
+        event = tx.append(EventKind.TAGS_ADDED, record.last_seq, _detail(record), TagsBody(new))
+        return receipt(record.id, record.state, event)
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,8 +282,8 @@ class Untag(_ReusableFields):
         gone = tuple(tag for tag in record.tags if tag_identity(tag) in unwanted)
         if not gone:
             return receipt(record.id, record.state)
-        entry = tx.append(EventKind.TAGS_REMOVED, record.last_seq, _detail(record), TagsBody(gone))
-        return receipt(record.id, record.state, entry)
+        event = tx.append(EventKind.TAGS_REMOVED, record.last_seq, _detail(record), TagsBody(gone))
+        return receipt(record.id, record.state, event)
 
 
 def ids_of_copies(
@@ -287,8 +291,7 @@ def ids_of_copies(
 ) -> Iterator[tuple[int, bytes]]:
     """Yield the occurrence and the id of each copy of a content in a source, from the occurrence `first` on.
 
-    An id may belong to an atom that was revised and has a different content now. In that case, the caller
-    tries the next id.
+    The atom of an id may have been revised and have a different content now. Then the caller tries the next.
 
     Raises:
         RefusedError: Too many ids were tried.
@@ -301,26 +304,25 @@ def ids_of_copies(
     )
 
 
-def _by_content(tx: Transaction, body: AtomBody) -> tuple[bytes, AtomRecord | None, AtomBody]:
-    """Return the id and the record of the atom with this content, and the body with the occurrence of the id.
+def _other_copy(tx: Transaction, body: AtomBody) -> tuple[AtomBody, bytes, AtomRecord | None]:
+    """Return the body with a higher occurrence, and the id and record of its atom.
 
-    An id is skipped if its atom was revised and has a different content now.
+    Ids whose atoms were revised and have a different content now are skipped.
     """
-    for occurrence, atom in ids_of_copies(tx.id_key, body.source, body.content, body.occurrence):
+    copies = ids_of_copies(tx.id_key, body.source, body.content, body.occurrence)
+    for occurrence, atom in islice(copies, 1, None):
         record = tx.atom(atom)
-        if record is None or says(tx.rows, record, body.content):
-            same = occurrence == body.occurrence
-            return atom, record, body if same else body._replace(occurrence=occurrence)
+        if record is None or says(tx, record, body.content):
+            return body._replace(occurrence=occurrence), atom, record
     raise AssertionError("unreachable: ids_of_copies raises an error at its end")
 
 
-def says(rows: Lookup, record: AtomRecord, content: str) -> bool:
+def says(tx: Transaction, record: AtomRecord, content: str) -> bool:
     """Return True if the recorded atom has the content `content`, or had it when the atom was erased.
 
-    The id of the atom must be the default id for `content`: then only a revision can have changed the
-    content, and the content of an atom with version 1 is not read.
+    The atom must have the default id for `content`, so that only a revision can have changed the content.
     """
-    return record.version == 1 or record.state is State.ERASED or body_of(rows, record).content == content
+    return record.version == 1 or record.state is State.ERASED or tx.body(record).content == content
 
 
 def recorded(tx: Transaction, atom: str) -> AtomRecord:
@@ -381,8 +383,8 @@ _LOWER = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}
 def normalized_content(content: str) -> bytes:
     """Return the normal form of a content, in UTF-8. Contents with the same normal form count as equal.
 
-    Each run of white space becomes a single space, and the letters A to Z become a to z. All other letters
-    keep their case, because the result is hashed, and case mappings differ between versions of Unicode.
+    Each run of white space becomes a single space, and the letters A to Z become a to z. Other letters keep
+    their case: the result is hashed, and case mappings differ between versions of Unicode.
     """
     return " ".join(content.split()).translate(_LOWER).encode()
 
@@ -392,7 +394,7 @@ def is_destroyed(rows: Lookup, id_key: bytes, content: str) -> bool:
     return rows.get(destroyed_key(destroyed_hash(id_key, normalized_content(content)))) is not None
 
 
-def _refuse_destroyed(tx: Transaction, content: str, *, force: bool) -> None:
-    """Raise RefusedError if an atom with this content was erased and `force` is not set."""
-    if not force and is_destroyed(tx.rows, tx.id_key, content):
+def _refuse_destroyed(tx: Transaction, content: str) -> None:
+    """Raise RefusedError if an atom with this content was erased."""
+    if tx.may_be_destroyed() and is_destroyed(tx.rows, tx.id_key, content):
         raise RefusedError(ERASED, hint=FORCE_HINT)

@@ -14,10 +14,10 @@ from engine.base.errors import ConflictError, InvalidInputError, RefusedError
 from engine.base.model import Receipt
 from engine.base.validation import atom_id, show_id
 from engine.commands.atoms import Add, Tombstone, recorded
-from engine.commands.base import Transaction, receipt
 from engine.commands.edges import Unlink
 from engine.commands.merge import Merge
 from engine.commands.reconcile import UpsertAtom, UpsertEdge
+from engine.commands.transaction import Transaction, receipt
 from proofs.leaves import State
 
 CONFLICTS_WITH: Final = "conflicts_with"
@@ -81,13 +81,13 @@ class Settle:
                 "hidden",
                 hint="use `--keep hand`; to hide the other text, too, use `engine tombstone` after that",
             )
-        first = len(tx.entries)
+        first = len(tx.events)
         Unlink(show_id(file.id), CONFLICTS_WITH, show_id(hand.id), f"settled: kept {self.keep}").decide(tx)
         if self.keep == "both":
-            return receipt(file.id, file.state, *tx.entries[first:])
+            return receipt(file.id, file.state, *tx.events[first:])
         kept, other = (file, hand) if self.keep == "file" else (hand, file)
         if kept.state is State.LIVE and other.state is State.LIVE:
             Merge(show_id(kept.id), show_id(other.id), force=True).decide(tx)
         elif other.state is State.LIVE:
             Tombstone(show_id(other.id), f"settled: kept {show_id(kept.id)}").decide(tx)
-        return receipt(kept.id, kept.state, *tx.entries[first:])
+        return receipt(kept.id, kept.state, *tx.events[first:])

@@ -14,11 +14,11 @@ from backends.base import Reader
 from engine.base.model import UNCHANGED, Direction, Receipt
 from engine.base.validation import show_id
 from engine.commands.atoms import Add, Revise, is_destroyed
-from engine.commands.base import Command, Transaction, receipt
 from engine.commands.conflicts import CONFLICTS_WITH, KeepBoth
 from engine.commands.file_texts import Known
 from engine.commands.new_ids import NewIds, Planned
 from engine.commands.reconcile import GONE, RetireAtom, UpsertAtom, page_facts
+from engine.commands.transaction import Command, Transaction, receipt
 from engine.ledger.queries import edges_at
 from engine.ledger.records import AtomRecord, read_atom, type_code
 from proofs.leaves import State, tag_identity

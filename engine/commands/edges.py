@@ -18,7 +18,7 @@ from engine.base.errors import ConflictError, CorruptionError, InvalidInputError
 from engine.base.model import Receipt
 from engine.base.validation import atom_id, show_id
 from engine.commands.atoms import Add, Revive, live, recorded
-from engine.commands.base import Transaction, receipt
+from engine.commands.transaction import Transaction, receipt
 from engine.ledger.codec import unpack
 from engine.ledger.entities import ENTITY, MENTIONS, entity_id, entity_key, entity_name, predicate
 from engine.ledger.records import Lookup, type_code, type_name
@@ -106,7 +106,7 @@ class Link:
         except UnknownTypeError as error:
             error.hint = f"register the type first (register_type), or {KNOWN_TYPES}"
             raise
-        body = EdgeBody(validation.weight(self.weight), _edge_data(self.data))
+        body = EdgeBody(validation.weight(self.weight), edge_data(self.data))
         for end in (self.src, self.dst):
             if recorded(tx, end).state is State.ERASED:
                 raise ConflictError(f"cannot link atom {show_id(atom_id(end))}: it is erased")
@@ -155,7 +155,13 @@ def _subject(tx: Transaction, detail: EdgeDetail) -> str:
     return f"{show_id(detail.src)} {type_name(tx.rows, detail.type)} {show_id(detail.dst)}"
 
 
-def _edge_data(data: object) -> bytes:
+def edge_data(data: object) -> bytes:
+    """Return `data` if it can be the data of an edge.
+
+    Raises:
+        InvalidInputError: `data` is not one item in canonical CBOR.
+        LimitError: `data` is too long, or nested too deeply.
+    """
     if not isinstance(data, bytes):
         raise InvalidInputError(f"edge data must be CBOR bytes, not {type(data).__name__}")
     if len(data) > limits.EDGE_DATA_BYTES_MAX:
@@ -218,7 +224,7 @@ class Relate:
         )
         kind = predicate(self.predicate)
         source = None if self.source is None else live(tx, self.source, "relate from")
-        first = len(tx.entries)
+        first = len(tx.events)
         ends = [_ensure_entity(tx, name, force=self.force) for name in names]
         _refuse_same_entity(ends, names)
         RegisterType(kind).decide(tx)
@@ -229,7 +235,7 @@ class Relate:
             for end in ends:
                 if atom_id(end) != source.id:
                     Link(show_id(source.id), MENTIONS, end).decide(tx)
-        return receipt(edge.subject, State.LIVE, *tx.entries[first:])
+        return receipt(edge.subject, State.LIVE, *tx.events[first:])
 
 
 @dataclass(frozen=True, slots=True)

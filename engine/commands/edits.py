@@ -13,9 +13,9 @@ from itertools import count
 from engine.base.errors import ConflictError
 from engine.base.model import Receipt
 from engine.commands.atoms import Add, Revise, recorded
-from engine.commands.base import Transaction, receipt
 from engine.commands.conflicts import CONFLICTS_WITH
 from engine.commands.reconcile import UpsertEdge
+from engine.commands.transaction import Transaction, receipt
 from engine.ledger.entities import ENTITY
 from engine.ledger.journal import entries_back
 from engine.ledger.records import AtomRecord, default_id

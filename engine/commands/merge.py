@@ -17,8 +17,8 @@ from engine.base.errors import ConflictError, InvalidInputError, LimitError, Ref
 from engine.base.model import Receipt
 from engine.base.validation import atom_id, show_id
 from engine.commands.atoms import Revise, Revive, Tag, Tombstone, Untag, live, recorded
-from engine.commands.base import Transaction, receipt
 from engine.commands.edges import Link, Unlink
+from engine.commands.transaction import Transaction, receipt
 from engine.followers.tags import SUPERSEDED
 from engine.ledger.codec import unpack
 from engine.ledger.journal import entries_back
@@ -60,11 +60,11 @@ class Supersede:
                 f"atom {show_id(old.id)} already supersedes {show_id(new.id)}",
                 hint="revert that change first: `engine history` of both atoms lists the events to revert",
             )
-        first = len(tx.entries)
+        first = len(tx.events)
         data = pack({"reason": reason}) if reason else b""
         Link(show_id(new.id), EdgeType.SUPERSEDES, show_id(old.id), data=data).decide(tx)
         Tag(show_id(old.id), (SUPERSEDED,)).decide(tx)
-        return receipt(old.id, State.LIVE, *tx.entries[first:])
+        return receipt(old.id, State.LIVE, *tx.events[first:])
 
 
 _SUPERSEDES: Final = bytes([EdgeType.SUPERSEDES])
@@ -153,7 +153,7 @@ class Merge:
         _refuse_superseded(tx, keep, other)
         if not self.force:
             _refuse_unlike(tx, keep, other)
-        first, known = len(tx.entries), _aliases(tx, keep)
+        first, known = len(tx.events), _aliases(tx, keep)
         name, has = show_id(keep.id), set(map(tag_identity, keep.tags))
         gain = MergeGain(
             tuple(tag for tag in other.tags if tag_identity(tag) not in has),
@@ -166,7 +166,7 @@ class Merge:
             Revise(name, buckets=buckets, aliases=aliases).decide(tx)
         Tombstone(show_id(other.id), MERGED + name).decide(tx)
         _record(tx, keep.id, other.id, gain)
-        return receipt(keep.id, State.LIVE, *tx.entries[first:])
+        return receipt(keep.id, State.LIVE, *tx.events[first:])
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,13 +200,13 @@ class Unmerge:
                 f"{other.tombstoned_reason or 'none given'}",
                 hint=f"revive it instead (`engine revive {show_id(other.id)}`)",
             )
-        first = len(tx.entries)
+        first = len(tx.events)
         _remove_gain(tx, other.id, merge)
         Revive(show_id(other.id), "unmerged", self.force).decide(tx)
         ends = show_id(merge.keep), EdgeType.SUPERSEDES, show_id(other.id)
         if Unlink(*ends, "unmerged").decide(tx).changed and merge.gain.replaced is not None:
             Link(*ends, *merge.gain.replaced).decide(tx)
-        return receipt(other.id, State.LIVE, *tx.entries[first:])
+        return receipt(other.id, State.LIVE, *tx.events[first:])
 
 
 class _MergeRecord(NamedTuple):

@@ -24,13 +24,13 @@ from typing import Final, NamedTuple
 from backends.base import Reader
 from engine.commands.alignment import MOVED_MIN, WORDS_MIN
 from engine.commands.atoms import Add
-from engine.commands.base import Command
 from engine.commands.continuing import continued
 from engine.commands.file_texts import Known
 from engine.commands.new_ids import NewIds, Planned
 from engine.commands.reconcile import GONE, RetireAtom
 from engine.commands.renames import FormerSources
 from engine.commands.sources import SourcePlan
+from engine.commands.transaction import Command
 from engine.commands.words import WordIndex, dice, words_of
 
 HELD_CHARS_MAX: Final = 1 << 26

@@ -24,16 +24,15 @@ from typing import Any, Final
 
 from backends.base import Reader
 from engine.base.model import Direction, Receipt
-from engine.base.validation import show_id
+from engine.base.validation import show_id, weight
 from engine.base.validation import tags as checked_tags
 from engine.commands.atoms import Add, Revise, Revive, Tag, Tombstone, Untag, is_destroyed
-from engine.commands.base import Command, Transaction, receipt
-from engine.commands.edges import Link, RegisterType, TypeName, Unlink
-from engine.ledger.adding import default_ids
+from engine.commands.edges import Link, RegisterType, TypeName, Unlink, edge_data
+from engine.commands.transaction import Command, Transaction, receipt
 from engine.ledger.journal import entries_back, read_header
 from engine.ledger.queries import body_of, edges_at
-from engine.ledger.records import AtomRecord, Lookup, default_id_of
-from proofs.events import AtomBody, EventKind, TagsBody
+from engine.ledger.records import AtomRecord, Lookup, default_id_of, default_ids
+from proofs.events import AtomBody, EdgeBody, EdgeDetail, EventKind, TagsBody
 from proofs.leaves import EdgeType, State, tag_identity
 
 BACK: Final = "back in its file"
@@ -115,6 +114,9 @@ def is_refused(
     return any(is_destroyed(rows, id_key, content) for content in contents)
 
 
+_TEXTS: Final = ("content", "title", "kind", "source", "sequence")
+
+
 @dataclass(frozen=True, slots=True)
 class UpsertAtom:
     """Add an atom or, if it is already recorded, change it to match `wanted`.
@@ -141,14 +143,21 @@ class UpsertAtom:
         Raises:
             RefusedError: The atom was erased, and `override` is set without `force`.
         """
-        atom = default_id_of(tx.id_key, self.wanted) if self.atom is None else self.atom
+        ahead = tx.ahead.get(id(self.wanted))
+        atom = self.atom or (default_id_of(tx.id_key, self.wanted) if ahead is None else ahead[1])
         record = tx.atom(atom)
+        if record is None and not tx.may_be_destroyed():
+            return self.wanted.decide(tx)
         body = None if record is None or record.state is State.ERASED else tx.body(record)
+        # These checks take less time than those below. They need valid fields.
+        is_live = record is not None and record.state is State.LIVE
+        if ahead is not None and is_live and record and body and self._matches(record, body):
+            return receipt(atom, State.LIVE)
         if not self.override and is_refused(tx.rows, tx.id_key, self.wanted, record, body):
             return receipt(atom, State.ERASED)
         if record is None or body is None:
             return self.wanted.decide(tx)
-        first = len(tx.entries)
+        first = len(tx.events)
         if record.state is State.TOMBSTONED:
             if not self.override and record.tombstoned_by != tx.actor:
                 return receipt(atom, State.TOMBSTONED)
@@ -156,26 +165,23 @@ class UpsertAtom:
             record = tx.atom(atom) or record
         if self.override or is_written_by(tx.rows, record, tx.actor):
             self._update(tx, record, body)
-        return receipt(atom, State.LIVE, *tx.entries[first:])
+        return receipt(atom, State.LIVE, *tx.events[first:])
 
-    def matches(self, record: AtomRecord, present: AtomBody) -> bool:
-        """Return True if a live atom is as wanted, so that `decide` appends no event.
-
-        `record` and `present` are the record and the body of the atom.
-        """
-        same_text = self.wanted.content == present.content and not self._changes(present)
-        wanted = set(map(tag_identity, checked_tags(self.wanted.tags)))
-        return same_text and wanted == set(map(tag_identity, record.tags))
+    def _matches(self, record: AtomRecord, present: AtomBody) -> bool:
+        """Return True if a live atom is as wanted. `record` and `present` are its record and its body."""
+        tags = checked_tags(self.wanted.tags)
+        if self._changes(present):
+            return False
+        return tags == record.tags or set(map(tag_identity, tags)) == set(map(tag_identity, record.tags))
 
     def _changes(self, present: AtomBody) -> dict[str, Any]:
         """Return the fields, other than tags, in which the wanted atom differs from the body of the atom."""
         # A folder is not recorded later, because that alone would revise every atom of an older store.
         wanted = self.wanted
-        fields: dict[str, Any] = {
-            field: getattr(wanted, field)
-            for field in ("content", "title", "kind", "source", "sequence")
-            if getattr(wanted, field) != getattr(present, field)
-        }
+        given = wanted.content, wanted.title, wanted.kind, wanted.source, wanted.sequence
+        before = (*present[:3], *present[5:7])
+        each = zip(_TEXTS, given, before, strict=True)
+        fields: dict[str, Any] = {name: value for name, value, other in each if value != other}
         if wanted.created not in {None, present.created}:
             fields["created"] = wanted.created
         if not self.override:
@@ -289,24 +295,32 @@ class UpsertEdge:
         added it. If `override` is not set, there are two more cases without an event: a different actor
         removed the edge, or one of the two atoms is missing or erased.
         """
-        ends = [tx.atom(self.src), tx.atom(self.dst)]
-        present = all(end is not None and end.state is not State.ERASED for end in ends)
-        if not self.override and (self.src == self.dst or not present):
-            return receipt(self.src, State.ERASED)
+        src, dst = self.src, self.dst
+        present = tx.is_linkable(src) and tx.is_linkable(dst)
+        if not self.override and (src == dst or not present):
+            return receipt(src, State.ERASED)
         code = _code(tx, self.type)
-        edge = None if code is None else tx.edge(self.src, code, self.dst)
-        names = show_id(self.src), self.type, show_id(self.dst)
-        first = len(tx.entries)
+        edge = None if code is None else tx.edge(src, code, dst)
+        if edge is None and code is not None and present and src != dst:
+            # `Link` would decide the same, after checking again the ids and the type.
+            body = _PLAIN if self.data == b"" else EdgeBody(_PLAIN.weight, edge_data(self.data))
+            detail: EdgeDetail = tuple.__new__(EdgeDetail, (src, code, dst))
+            return receipt(src, State.LIVE, tx.append(EventKind.EDGE_ADDED, None, detail, body))
+        names = show_id(src), self.type, show_id(dst)
+        first = len(tx.events)
         if edge is not None and edge.state is State.LIVE:
             if edge.data == self.data or edge.created_by != tx.actor:
-                return receipt(self.src, State.LIVE)
+                return receipt(src, State.LIVE)
             Unlink(*names, "its data changed").decide(tx)
         elif edge is not None and edge.tombstoned_by != tx.actor and not self.override:
-            return receipt(self.src, edge.state)
+            return receipt(src, edge.state)
         if not isinstance(self.type, EdgeType):
             RegisterType(self.type).decide(tx)
         Link(*names, data=self.data).decide(tx)
-        return receipt(self.src, State.LIVE, *tx.entries[first:])
+        return receipt(src, State.LIVE, *tx.events[first:])
+
+
+_PLAIN: Final = EdgeBody(weight(1.0), b"")
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,13 +16,13 @@ from typing import Any, Final, NamedTuple
 from backends.base import Reader
 from engine.commands.alignment import Passage, align
 from engine.commands.atoms import Add
-from engine.commands.base import Command
 from engine.commands.continuing import continued
 from engine.commands.file_texts import Known, atoms_of, texts_of
 from engine.commands.new_ids import NewIds, Planned
 from engine.commands.reconcile import GONE, RetireAtom, UpsertAtom, is_written_by, wanted_ids
 from engine.commands.renames import FormerSources
 from engine.commands.sequence import place
+from engine.commands.transaction import Command
 from engine.ledger.layout import atom_key
 from proofs.leaves import State
 

@@ -18,8 +18,8 @@ from typing import Any, Final, NamedTuple
 from engine.base.model import Receipt
 from engine.base.validation import show_id
 from engine.commands.atoms import Revise, Revive, Tag, Tombstone, Untag
-from engine.commands.base import Transaction, receipt
 from engine.commands.edges import Link, Unlink
+from engine.commands.transaction import Transaction, receipt
 from engine.ledger.records import type_name
 from engine.ledger.subject_history import subject_history
 from proofs.events import AtomBody, AtomDetail, EdgeBody, EdgeDetail, Entry, EventKind, ReasonBody, TagsBody
@@ -142,7 +142,7 @@ class Undo:
         """
         self.left = []
         record = tx.atom(self.detail.id) if isinstance(self.detail, AtomDetail) else tx.edge(*self.detail)
-        first = len(tx.entries)
+        first = len(tx.events)
         if record is None or record.state is State.ERASED:
             self.left.append("erased content cannot be restored")
         else:
@@ -151,7 +151,7 @@ class Undo:
                 self._revert_atom(tx, self.detail, wanted, live=record.state is State.LIVE)
             elif PRESENCE in wanted:
                 self._revert_edge(tx, self.detail, wanted[PRESENCE])
-        return receipt("", State.LIVE, *tx.entries[first:])
+        return receipt("", State.LIVE, *tx.events[first:])
 
     def _wanted(self, lines: Timelines) -> dict[Property, Any]:
         """Return the properties to change, with the new value of each."""

@@ -18,7 +18,7 @@ from engine.base.errors import ConflictError
 from engine.base.model import Direction, EventRef, Receipt
 from engine.base.validation import show_id
 from engine.commands.atoms import normalized_content, recorded
-from engine.commands.base import Transaction, receipt
+from engine.commands.transaction import Transaction, receipt
 from engine.ledger.codec import fields, unpack
 from engine.ledger.journal import entries_back, read_header
 from engine.ledger.layout import ERASING, payload_key
@@ -132,7 +132,7 @@ class Destroy:
         record = recorded(tx, show_id(self.pending.id))
         if record.state is State.ERASED:
             return receipt(record.id, State.ERASED)
-        first = len(tx.entries)
+        first = len(tx.events)
         reason = ReasonBody(f"erased with {show_id(record.id)}")
         is_last = len(self.edges) <= EDGES_AT_ONCE
         # The last part finds the edges again, and checks that no edge is missing.
@@ -145,7 +145,7 @@ class Destroy:
             self.done.edges += 1
         tx.batch.put(ERASING, encode_pending(self.pending))
         if not is_last:
-            return receipt(record.id, record.state, *tx.entries[first:])
+            return receipt(record.id, record.state, *tx.events[first:])
         hashes = set()
         for entry in destroyable_events(tx.rows, record.last_seq):
             self._delete_payload(tx, entry.header.seq)
@@ -154,7 +154,7 @@ class Destroy:
         self.done.contents = tuple(sorted(hashes)[: limits.ERASED_CONTENTS_MAX * self.pending.remember])
         erased = ErasedBody(self.pending.reason, self.done.contents)
         tx.append(EventKind.ERASED, record.last_seq, AtomDetail(record.id, record.ordinal, None), erased)
-        return receipt(record.id, State.ERASED, *tx.entries[first:])
+        return receipt(record.id, State.ERASED, *tx.events[first:])
 
     def _delete_payload(self, tx: Transaction, seq: int) -> None:
         key = payload_key(seq)

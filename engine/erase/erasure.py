@@ -12,7 +12,7 @@ from engine.base import limits
 from engine.base.errors import InvalidInputError
 from engine.base.model import EventRef
 from engine.base.validation import atom_id, line, show_id
-from engine.commands.base import event_ref
+from engine.commands.transaction import event_ref
 from engine.erase.destroy import (
     Pending,
     Stage,
@@ -36,7 +36,7 @@ from engine.index.segments import segments_of
 from engine.ledger.layout import payload_key
 from engine.ledger.queries import get_record
 from engine.ledger.records import AtomRecord, read_counters
-from engine.store.once import refuse_other
+from engine.store.request_keys import refuse_other
 from engine.store.store import Store
 from proofs.events import AtomBody, AtomDetail, Entry, ErasedBody, EventKind
 from proofs.leaves import State

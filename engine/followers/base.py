@@ -11,15 +11,13 @@ import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from functools import lru_cache
-from typing import NamedTuple
 
 from backends.base import Backend, Batch, Guard, Reader
 from backends.errors import GuardFailed
 from engine.base import limits
 from engine.base.errors import CorruptionError, EngineError
 from engine.ledger.codec import fields, unpack
-from engine.ledger.journal import LogState, read_log
+from engine.ledger.journal import Cursor, LogState, encode_cursor, read_log
 from engine.ledger.layout import cursor_key, journal_key
 from engine.ledger.records import Lookup
 from proofs.codec import pack
@@ -64,24 +62,10 @@ class Follower(ABC):
         return len(entries)
 
 
-class Cursor(NamedTuple):
-    """The position of a projection: the number of processed events, and the log leaf of the last event."""
-
-    version: int
-    size: int
-    leaf: bytes
-
-
 VOID = 0
 """The version of a void cursor. No follower has this version."""
 
 _CURSOR_FIELDS = (uint(255), uint(limits.SEQ_MAX), sized(32))
-
-
-@lru_cache(maxsize=16)
-def encode_cursor(cursor: Cursor) -> bytes:
-    """Return the value of the row that stores a cursor."""
-    return pack(list(cursor))
 
 
 def void_cursor() -> bytes:

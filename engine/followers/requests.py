@@ -61,6 +61,10 @@ class OtherParts(Exception):
         self.count = count
 
 
+class KeysBehind(Exception):
+    """The rows of the request keys lack so many events that they must be updated first."""
+
+
 def joined(key: str, part: Part | None) -> str:
     """Return the text that the events of a commit record as their request."""
     return key if part is None else f"{key}#{part.first}+{part.size}"

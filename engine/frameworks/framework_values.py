@@ -17,7 +17,7 @@ from typing import Any, Final, NamedTuple
 from engine.base import characters, json_text, validation
 from engine.base.errors import ConflictError, InvalidInputError, RefusedError
 from engine.base.validation import quoted
-from engine.commands.base import Transaction
+from engine.commands.transaction import Transaction
 from proofs.events import Scalar
 
 Path = tuple[str | int, ...]

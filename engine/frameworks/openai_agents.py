@@ -16,7 +16,7 @@ from engine.base.model import Receipt
 from engine.base.validation import integer
 from engine.base.validation import provenance as checked_provenance
 from engine.commands.atoms import Add, Tombstone
-from engine.commands.base import Transaction
+from engine.commands.transaction import Transaction
 from engine.engine import Engine
 from engine.frameworks.framework_atoms import Held, records_passing, snapshot, source_of, values_of
 from engine.frameworks.framework_calls import in_thread

@@ -15,7 +15,7 @@ from engine.base.model import Receipt
 from engine.base.validation import integer, show_id
 from engine.base.validation import provenance as checked_provenance
 from engine.commands.atoms import ERASED, Add, Revise, Revive, Tombstone, is_destroyed
-from engine.commands.base import Transaction
+from engine.commands.transaction import Transaction
 from engine.engine import Engine
 from engine.frameworks.framework_atoms import (
     Held,

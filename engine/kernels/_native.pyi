@@ -2,7 +2,7 @@
 from collections.abc import Callable, Sequence
 from typing import Any, Self, TypeAlias
 
-from proofs.events import AtomBody, EdgeBody, EdgeDetail, Entry, EventKind
+from proofs.events import AtomBody, Body, Detail, Entry, EventKind
 from proofs.leaves import State
 
 _Lists: TypeAlias = tuple[
@@ -138,12 +138,10 @@ def build_segment(
     documents: Sequence[tuple[object, ...] | None],
     /,
 ) -> tuple[dict[bytes, bytes], int, int, int, bytes, bytes] | None: ...
-def added_rows(
+def encoded_events(
     frontier: bytes,
-    ordinal: int,
     actor: str,
-    ids: list[bytes],
-    bodies: list[AtomBody],
+    drafts: list[tuple[EventKind, int | None, Detail, Body]],
     salts: list[bytes],
     times: list[int],
     /,
@@ -169,7 +167,7 @@ def decode_entries(
 ) -> list[Entry | None]: ...
 def extended_frontier(frontier: bytes, leaves: list[bytes], /) -> bytes | None: ...
 def headers_of_kinds(headers: list[bytes], kinds: list[int], /) -> list[int]: ...
-def added_records(entries: list[Entry], /) -> tuple[dict[int, bytes], dict[bytes, bytes]]: ...
+def added_records(entries: list[Entry], /) -> tuple[list[bytes], dict[bytes, bytes], list[int]] | None: ...
 def doubtful_entries(headers: list[bytes], payloads: list[bytes | None], start: int, /) -> list[int]: ...
 def read_texts(
     terms: Terms,
@@ -184,15 +182,6 @@ def read_texts(
     whole: bool,
     /,
 ) -> list[tuple[list[str] | None, float, str] | None]: ...
-def linked_rows(
-    frontier: bytes,
-    actor: str,
-    edges: list[EdgeDetail],
-    bodies: list[EdgeBody],
-    salts: list[bytes],
-    times: list[int],
-    /,
-) -> tuple[dict[bytes, bytes], list[bytes], list[bytes], bytes, int] | None: ...
 def most_relevant(
     own: Terms,
     texts: Sequence[str],

@@ -10,7 +10,7 @@ from typing import Generic, NamedTuple, TypeVar
 
 from engine.base.errors import ConflictError, RefusedError
 from engine.base.model import Receipt
-from engine.commands.base import Transaction, receipt
+from engine.commands.transaction import Transaction, receipt
 from engine.knowledge.graph_encoding import OBSERVATION
 from engine.knowledge.graph_transaction import GraphTransaction
 from engine.knowledge.graph_values import Deleted, Entity, Observed, Relation
@@ -45,11 +45,11 @@ class GraphCommand(Generic[Item, Outcome]):
 
     def decide(self, tx: Transaction) -> Receipt:
         """Run the operation. Append no event if the graph would not change."""
-        first, items, provenance = len(tx.entries), self._items, self._provenance
+        first, items, provenance = len(tx.events), self._items, self._provenance
         if provenance is not None:
             items = tx.screened(items, "knowledge graph:")
         self.outcome = self._do(GraphTransaction(tx, provenance or "internal"), items)
-        return receipt(SUBJECT, State.LIVE, *tx.entries[first:])
+        return receipt(SUBJECT, State.LIVE, *tx.events[first:])
 
 
 def create_entities(graph: GraphTransaction, items: tuple[Entity, ...]) -> tuple[Entity, ...]:

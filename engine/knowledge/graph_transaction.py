@@ -14,10 +14,10 @@ from backends.base import Reader
 from engine.base.errors import ConflictError, NotFoundError
 from engine.base.validation import quoted, show_id
 from engine.commands.atoms import Add, Revise, Tombstone
-from engine.commands.base import Transaction
 from engine.commands.edges import Unlink
 from engine.commands.reconcile import UpsertAtom, UpsertEdge
 from engine.commands.sequence import STEP
+from engine.commands.transaction import Transaction
 from engine.knowledge import graph_encoding
 from engine.knowledge.graph_values import Relation
 from engine.ledger.entities import ENTITY
@@ -336,4 +336,4 @@ class GraphTransaction:
 
     def _next(self) -> int:
         """Return a sequence for a new atom, above all existing sequences, with a gap for inserted atoms."""
-        return (self._size + len(self._tx.entries)) * STEP
+        return (self._size + len(self._tx.events)) * STEP

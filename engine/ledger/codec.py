@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Generic, ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 from engine.base.errors import CorruptionError
 from proofs import codec, forms
@@ -13,32 +13,6 @@ from proofs.forms import Check, FormError
 
 P = ParamSpec("P")
 R = TypeVar("R")
-
-
-class LastDecoded(Generic[R]):
-    """A cache of the last decoded row of one kind.
-
-    The same bytes are often decoded many times. The decoded value must not be changed.
-    """
-
-    __slots__ = ("_decode", "_last")
-
-    def __init__(self, decode: Callable[[bytes], R]) -> None:
-        self._decode = decode
-        self._last: tuple[bytes, R] | None = None
-
-    def __call__(self, raw: bytes) -> R:
-        """Return the decoded value of the row `raw`. Errors from decoding are not caught."""
-        last = self._last  # read once, because other threads may replace it
-        if last is not None and last[0] == raw:
-            return last[1]
-        value = self._decode(raw)
-        self._last = raw, value
-        return value
-
-    def expect(self, raw: bytes, value: R) -> None:
-        """Remember that decoding `raw` gives `value`. Call this when the row is encoded."""
-        self._last = raw, value
 
 
 def unpack(raw: bytes, where: str) -> Any:

@@ -1,36 +1,30 @@
-"""The journal: reading its head and its entries, and appending entries to a batch (SPEC: Journal).
+"""The journal: its rows, reading its events, and the state of its log (SPEC: Journal).
 
 An entry is a header row and a payload row. The header is a leaf of the log. A salted commitment binds the
 payload to its header, so the history can still be proved after the payload is destroyed. The rows under `x/`
 distinguish destroyed payloads from lost payloads. These rows are written and copied together with the events.
+Events are appended by `engine.ledger.appender`.
 """
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Final, NamedTuple
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
+from typing import NamedTuple
 
 from backends.base import Reader
 from engine.base import limits
-from engine.base.errors import BatchLimitError, CorruptionError, EngineError, InvalidInputError, LimitError
-from engine.base.validation import quoted
+from engine.base.errors import CorruptionError
 from engine.kernels import NATIVE
-from engine.ledger.adding import added
-from engine.ledger.codec import LastDecoded, decode_body, decode_header, fields, unpack
-from engine.ledger.fold import Overlay
+from engine.ledger.codec import decode_body, decode_header, fields, unpack
 from engine.ledger.layout import JOURNAL, LOG, PAYLOAD, erasure_key, journal_key, payload_key
-from engine.ledger.linking import linked
 from engine.ledger.records import Lookup
-from engine.ledger.runs import Run
-from proofs.codec import BODIES, DETAILS, encode_body, encode_header, pack
+from proofs.codec import BODIES, DETAILS, pack
 from proofs.events import (
     ERASING_KINDS,
-    AtomBody,
     AtomDetail,
     Body,
     Detail,
-    EdgeBody,
     EdgeDetail,
     Entry,
     EventKind,
@@ -41,25 +35,35 @@ from proofs.events import (
 from proofs.forms import raw_up_to, uint
 from proofs.hashing import SALT_BYTES, commitment
 from proofs.leaves import edge_key
-from proofs.log import Frontier, leaf_hash
+from proofs.log import SIZE_BYTES, Frontier, leaf_hash
 
 _LOG_FIELDS = (uint(), raw_up_to(8 + 32 * 64))
 
 
 class LogState(NamedTuple):
-    """The decoded row `meta/log`. A commit succeeds only if this row is unchanged.
-
-    Append leaves only to a copy of `frontier`, because several readers share the object.
-    """
+    """The decoded row `meta/log`. A commit succeeds only if this row is unchanged."""
 
     row: bytes | None
     time: int
-    frontier: Frontier
+    """The time of the last event."""
+    size: int
+    """The number of events in the journal."""
+    raw_frontier: bytes
+    """The frontier, encoded."""
 
     @property
-    def size(self) -> int:
-        """The number of events in the journal."""
-        return self.frontier.size
+    def frontier(self) -> Frontier:
+        """A new object with the frontier of the log."""
+        return Frontier.from_bytes(self.raw_frontier)
+
+
+_EMPTY_LOG = LogState(None, 0, 0, Frontier().to_bytes())
+
+
+class _LastRow:
+    """The last row of the log that was encoded or decoded. Many readers decode the same row."""
+
+    state = _EMPTY_LOG
 
 
 def read_log(rows: Lookup) -> LogState:
@@ -70,8 +74,11 @@ def read_log(rows: Lookup) -> LogState:
     """
     row = rows.get(LOG)
     if row is None:
-        return LogState(None, 0, Frontier())
-    return _log_state(row)
+        return _EMPTY_LOG
+    last = _LastRow.state  # read once, because other threads may replace it
+    if last.row != row:
+        last = _LastRow.state = decode_log(row)
+    return last
 
 
 def decode_log(row: bytes) -> LogState:
@@ -82,19 +89,30 @@ def decode_log(row: bytes) -> LogState:
     """
     time, raw = fields(unpack(row, "log state"), _LOG_FIELDS, "log state")
     try:
-        return LogState(row, time, Frontier.from_bytes(raw))
+        return LogState(row, time, Frontier.from_bytes(raw).size, raw)
     except ValueError as error:
         raise CorruptionError(f"the log state is malformed: {error}") from error
 
 
-_log_state = LastDecoded(decode_log)
-
-
-def encode_log(time: int, frontier: Frontier) -> bytes:
-    """Return the encoded value of the row `meta/log`."""
-    row = pack([time, frontier.to_bytes()])
-    _log_state.expect(row, LogState(row, time, frontier.copy()))
+def encode_log(time: int, frontier: bytes) -> bytes:
+    """Return the value of the row `meta/log` for this time of the last event and this encoded frontier."""
+    row = pack([time, frontier])
+    _LastRow.state = LogState(row, time, int.from_bytes(frontier[:SIZE_BYTES], "big"), frontier)
     return row
+
+
+class Cursor(NamedTuple):
+    """The position of a projection: the number of processed events, and the log leaf of the last event."""
+
+    version: int
+    size: int
+    leaf: bytes
+
+
+@lru_cache(maxsize=16)
+def encode_cursor(cursor: Cursor) -> bytes:
+    """Return the value of the row that stores a cursor."""
+    return pack(list(cursor))
 
 
 def subject_key(detail: Detail) -> bytes:
@@ -138,167 +156,6 @@ def decode_seq(raw: bytes, where: str) -> int:
     if len(raw) != 8:
         raise CorruptionError(f"the {where} row has {len(raw)} bytes, not 8", family="erasures")
     return int.from_bytes(raw, "big")
-
-
-Clock = Callable[[], int]
-"""A function without arguments that returns the current time in µs UTC."""
-
-Salts = Callable[[int], bytes]
-"""A function that maps the seq of an event to the 32-byte salt of its payload. Salts are random except in
-tests and dry runs."""
-
-
-def random_salt(seq: int) -> bytes:
-    """Return 32 random bytes as the salt of event `seq`. The number `seq` is ignored."""
-    del seq
-    return os.urandom(32)
-
-
-class Sources(NamedTuple):
-    """The external inputs of a journal: the time and randomness."""
-
-    clock: Clock
-    salts: Salts
-
-
-DRY_RUN_SOURCES: Final = Sources(lambda: 0, lambda _seq: bytes(32))
-"""The constant time and salts of a dry run, whose events are never written."""
-
-
-class Appender:
-    """Appends events in order, as journal rows in one batch.
-
-    The appender works on copies, so abandoning an appender changes nothing in the store. The events become
-    part of the journal when the overlay's batch is written. This write must be guarded: it may succeed only
-    if the log row has not changed since the appender was created.
-    """
-
-    def __init__(self, rows: Overlay, log: LogState, clock: Clock, salts: Salts) -> None:
-        self._rows = rows
-        self._frontier = log.frontier.copy()
-        self._time = log.time
-        self._clock = clock
-        self._salts = salts
-        self.entries: list[Entry] = []
-        self.bytes = 0
-
-    @property
-    def size(self) -> int:
-        """The number of events in the log, including the events that this appender has appended."""
-        return self._frontier.size
-
-    def append(self, kind: EventKind, actor: str, prev: int | None, detail: Detail, body: Body) -> Entry:
-        """Append one event and return the entry that the fold and the followers will read.
-
-        Raises:
-            LimitError: the event is over 4 MiB, the time is over its limit, or the journal is full.
-            BatchLimitError: the batch would exceed its limit of events or bytes.
-        """
-        seq = self._frontier.size
-        if len(self.entries) >= limits.BATCH_EVENTS_MAX:
-            raise BatchLimitError(
-                f"one batch has over {limits.BATCH_EVENTS_MAX} events; split it into smaller batches"
-            )
-        if seq > limits.SEQ_MAX:
-            raise LimitError(f"the journal is full: it has {limits.SEQ_MAX} events")
-        salt = self._salts(seq)
-        raw_body = encode_body(body)
-        (time,) = self._times(1)
-        header = Header(seq, time, kind, actor, commitment(salt, raw_body), prev, detail)
-        raw_header = encode_header(header)
-        size = len(raw_header) + SALT_BYTES + len(raw_body)
-        if size > limits.EVENT_BYTES_MAX:
-            raise LimitError(f"an event has {size} bytes; at most {limits.EVENT_BYTES_MAX} are allowed")
-        self._count_bytes(size)
-        leaf = leaf_hash(raw_header)
-        self._frontier.append(leaf)
-        self._rows.batch.put(journal_key(seq), raw_header)
-        self._rows.batch.put(payload_key(seq), salt + raw_body)
-        if kind in ERASING_KINDS:
-            self._rows.batch.put(erasure_key(subject_key(detail)), encode_seq(seq))
-        entry = Entry(header, body, leaf)
-        self.entries.append(entry)
-        return entry
-
-    @property
-    def room(self) -> int:
-        """The number of events that the batch and the journal can still take, if the events are small."""
-        return min(limits.BATCH_EVENTS_MAX - len(self.entries), limits.SEQ_MAX + 1 - self._frontier.size)
-
-    def append_added(
-        self, actor: str, ordinal: int, ids: Sequence[bytes], bodies: Sequence[AtomBody]
-    ) -> list[Entry]:
-        """Append events that add atoms which were never recorded, and put the atoms' records into the batch.
-
-        The events and rows are the same as if `append` and the fold were called for each atom in turn. There
-        must be at most `room` atoms. The first atom gets the ordinal `ordinal`; the other atoms get the next
-        ordinals.
-
-        Raises:
-            LimitError: the time is over its limit.
-            BatchLimitError: the batch would exceed its limit of bytes.
-        """
-        inputs = self._inputs(len(ids))
-        return self._take(added(self._frontier, ordinal, actor, ids, bodies, *inputs))
-
-    def append_linked(
-        self, actor: str, edges: Sequence[EdgeDetail], bodies: Sequence[EdgeBody]
-    ) -> list[Entry]:
-        """Append events that add edges which were never recorded, and put the edges' records into the batch.
-
-        The events and rows are the same as if `append` and the fold were called for each edge in turn. There
-        must be at most `room` edges.
-
-        Raises:
-            LimitError: the time is over its limit.
-            BatchLimitError: the batch would exceed its limit of bytes.
-        """
-        return self._take(linked(self._frontier, actor, edges, bodies, *self._inputs(len(edges))))
-
-    def _inputs(self, count: int) -> tuple[list[bytes], list[int]]:
-        """Return the salts and the times of the next events."""
-        start, times = self._frontier.size, self._times(count)
-        if self._salts is random_salt:
-            # One call of the system for all salts. Measured: 1 µs less for each event.
-            drawn = os.urandom(32 * count)
-            return [drawn[at : at + 32] for at in range(0, 32 * count, 32)], times
-        return [self._salts(seq) for seq in range(start, start + count)], times
-
-    def _take(self, run: Run) -> list[Entry]:
-        """Put the rows of a run of events into the batch, and return the entries of the run."""
-        self._frontier = run.frontier
-        self._count_bytes(run.size)
-        self._rows.batch.rows.update(run.rows)
-        self.entries += run.entries
-        return run.entries
-
-    def _times(self, count: int) -> list[int]:
-        """Return the times of the next `count` events, at least one. No time is before the previous time."""
-        clock, latest, times = self._clock, self._time, []
-        for _ in range(count):
-            now = clock()
-            if type(now) is not int:
-                raise InvalidInputError(f"the clock must return whole microseconds, not {quoted(now)}")
-            if now > latest:
-                latest = now
-            times.append(latest)
-        if latest > limits.INTEGER_MAX:
-            raise LimitError(f"the time is {latest} µs; at most {limits.INTEGER_MAX} is allowed")
-        self._time = latest
-        return times
-
-    def _count_bytes(self, size: int) -> None:
-        self.bytes += size
-        if self.bytes > limits.BATCH_BYTES_MAX:
-            raise BatchLimitError(
-                f"one batch has over {limits.BATCH_BYTES_MAX} bytes; split it into smaller batches"
-            )
-
-    def finish(self) -> None:
-        """Put the new state of the log into the batch. Call this once, after the last event."""
-        batch = self._rows.batch
-        batch.put(LOG, encode_log(self._time, self._frontier))
-        batch.reaches = self._frontier.size
 
 
 def read_header(rows: Lookup, seq: int) -> tuple[Header, bytes]:
@@ -537,18 +394,3 @@ def read_identity(rows: Lookup) -> Identity:
     if not isinstance(detail, GenesisDetail) or not isinstance(body, GenesisBody):
         raise CorruptionError("the first event of the journal is not a genesis event")
     return Identity(detail.store_id, body.id_key, detail.analyzer, detail.fingerprint)
-
-
-def check_analyzer(identity: Identity, name: str, fingerprint: bytes) -> None:
-    """Check that a store was created with the analyzer that has this name and fingerprint.
-
-    Raises:
-        EngineError: the name or the fingerprint differs. A search with a different analyzer would silently
-            miss words.
-    """
-    if (identity.analyzer, identity.fingerprint) != (name, fingerprint):
-        raise EngineError(
-            f"the store was made with analyzer {identity.analyzer} {identity.fingerprint.hex()}, "
-            f"but this installation has {name} {fingerprint.hex()}",
-            hint="install the version of memroot and PyStemmer that the store was made with",
-        )

@@ -15,9 +15,10 @@ from blake3 import blake3
 from engine.base import limits
 from engine.base.errors import CorruptionError
 from engine.kernels import NATIVE
-from engine.ledger.codec import LastDecoded, fields, unpack
+from engine.ledger.codec import fields, unpack
 from engine.ledger.layout import COUNTERS, atom_key, edge_from_key, type_code_key, type_name_key
 from proofs.codec import pack
+from proofs.events import AtomBody
 from proofs.forms import edge_code, many, optional, raw_up_to, signed, sized, text, uint
 from proofs.leaves import EdgeType, State
 
@@ -248,12 +249,7 @@ def decode_edge(raw: bytes, where: str = "edge record") -> EdgeRecord:
 
 def encode_counters(counters: Counters) -> bytes:
     """Return the value of the row that stores the counters."""
-    raw = pack(list(counters))
-    _counters.expect(raw, counters)
-    return raw
-
-
-_counters = LastDecoded(lambda raw: Counters(*fields(unpack(raw, "counters"), _COUNTER_FIELDS, "counters")))
+    return pack(list(counters))
 
 
 def read_counters(rows: Lookup) -> Counters:
@@ -271,7 +267,9 @@ def decode_counters(raw: bytes | None) -> Counters:
     Raises:
         CorruptionError: the row is malformed.
     """
-    return Counters(0, FIRST_TYPE_CODE) if raw is None else _counters(raw)
+    if raw is None:
+        return Counters(0, FIRST_TYPE_CODE)
+    return Counters(*fields(unpack(raw, "counters"), _COUNTER_FIELDS, "counters"))
 
 
 def read_atom(rows: Lookup, atom: bytes) -> AtomRecord | None:
@@ -357,3 +355,17 @@ def default_id(id_key: bytes, source: str | None, content: str, occurrence: int,
     digest[6] = digest[6] & 0x0F | 0x80
     digest[8] = digest[8] & 0x3F | 0x80
     return bytes(digest)
+
+
+def default_ids(id_key: bytes, atoms: Sequence[AtomBody]) -> list[bytes]:
+    """Return the result of `default_id_of` for each of `atoms`. A kernel takes half of the time."""
+    if NATIVE is not None:
+        ids: list[bytes] | None = NATIVE.default_ids(id_key, list(atoms))
+        if ids is not None:
+            return ids
+    return default_ids_twin(id_key, atoms)
+
+
+def default_ids_twin(id_key: bytes, atoms: Sequence[AtomBody]) -> list[bytes]:
+    """Do the work of `default_ids` in Python."""
+    return [default_id_of(id_key, atom) for atom in atoms]

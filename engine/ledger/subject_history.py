@@ -19,7 +19,5 @@ def subject_history(rows: Lookup, last: int) -> list[Entry]:
 def records_after(history: Iterable[Entry], size: int) -> Lookup:
     """Return the records that result from the events in `history` whose seq is less than `size`."""
     overlay = Overlay({}, Batch())
-    for entry in history:
-        if entry.header.seq < size:
-            fold(entry, overlay)
+    fold([entry for entry in history if entry.header.seq < size], overlay)
     return overlay

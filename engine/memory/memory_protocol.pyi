@@ -7,8 +7,8 @@ from typing import Protocol, Self, TypeGuard, Unpack
 
 from engine.base.model import Atom, Checkpoint, Direction, Edge, HistoryItem, Receipt, Scalar, Unchanged
 from engine.commands.atoms import Add
-from engine.commands.base import Command
 from engine.commands.edges import TypeName
+from engine.commands.transaction import Command
 from engine.copies.duplicates import DuplicateGroup
 from engine.erase.destroy import Stage
 from engine.erase.erasure import Erasable, Erasure

@@ -111,8 +111,8 @@ class View:
 
     def forget(self) -> None:
         """Empty the caches. Call this method after an erasure, because the caches depend on the content."""
-        if self.store.kept is not None:
-            self.store.kept.forget()
+        if self.store.past_states is not None:
+            self.store.past_states.forget()
         vars(self).pop("atom_cache", None)
         vars(self).pop("positions", None)
         vars(self).pop("atom_sets", None)

@@ -16,7 +16,7 @@ from engine.base.model import Checkpoint, HistoryItem, Receipt
 from engine.base.scopes import offers
 from engine.base.validation import callback, instance, integer, several
 from engine.commands.atoms import Add
-from engine.commands.base import Command
+from engine.commands.transaction import Command
 from engine.engine import Engine
 from engine.exchange.journal_lines import LineError, read_head
 from engine.memory.memory_protocol import Memory

@@ -12,7 +12,7 @@ from engine.remote.wire.json_shapes import Plain, Schema, Schemas
 from engine.remote.wire.operations import command_shape, operations, record_of
 from engine.remote.wire.problem_details import MEDIA_TYPE, STATUS
 from engine.service.operation_calls import LINES
-from engine.store.once import KEY_BYTES_MAX
+from engine.store.request_keys import KEY_BYTES_MAX
 
 _MEMORY: Final = {
     "name": "memory",

@@ -36,7 +36,7 @@ from engine.remote.wire.operations import operations
 from engine.remote.wire.problem_details import MEDIA_TYPE, STATUS, problem_fields, problem_of
 from engine.service.access import Access, Grant
 from engine.service.served_memories import Memories
-from engine.store.once import KEY_BYTES_MAX
+from engine.store.request_keys import KEY_BYTES_MAX
 
 log: Final = logging.getLogger("engine.service")
 BODY_BYTES_MAX: Final = 16 << 20

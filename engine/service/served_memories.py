@@ -24,8 +24,8 @@ from engine.base.errors import (
 from engine.base.validation import quoted
 from engine.memory import named_memories as changing
 from engine.memory.open_memory import DEFAULT_WAIT, Lease, engine_opener
-from engine.store.kept import KeptStates
 from engine.store.named_places import root_of
+from engine.store.past_states import PastStates
 
 if TYPE_CHECKING:
     from engine.commands.secrets.policy import SecretsPolicy
@@ -96,9 +96,8 @@ class Memories:
     """The name of the only memory that is served; None to serve all."""
     _held: OrderedDict[str, _Held] = field(default_factory=OrderedDict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
-    _past: KeptStates = field(default_factory=KeptStates)
-    """The past states that calls asked about. They are kept here because a memory may be closed between
-    calls."""
+    _past: PastStates = field(default_factory=PastStates)
+    """The past states that calls asked about. They are here, because a memory may be closed between calls."""
     _place: re.Pattern[str] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -223,7 +222,7 @@ class Memories:
                 memory = opener()
             except NotFoundError:
                 raise UnknownMemoryError(name) from None
-            memory.store.kept = self._past.of(name)
+            memory.store.past_states = self._past.of(name)
             return memory
 
         return Lease(opened, self.wait, KEEP_SECONDS)

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from engine.base.errors import ConflictError
 from engine.base.model import Receipt
-from engine.commands.base import Transaction, receipt
+from engine.commands.transaction import Transaction, event_ref, receipt
 from engine.followers.requests import Once
 from engine.ledger.journal import read_header
-from engine.store.once import refuse_other
+from engine.store.request_keys import refuse_other
 from engine.store.store import Store
 from proofs.events import CheckpointBody, CheckpointDetail, Entry, EventKind
 from proofs.leaves import State
@@ -71,4 +71,4 @@ def _again(recorded: list[Entry], once: Once) -> tuple[Receipt, int]:
     (entry, *others) = recorded
     if others or entry.header.kind is not EventKind.CHECKPOINT:
         refuse_other(once.key)
-    return receipt("", State.LIVE, entry), entry.header.seq + 1
+    return receipt("", State.LIVE, event_ref(entry)), entry.header.seq + 1

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from engine.followers.base import Follower
-from engine.ledger.journal import DRY_RUN_SOURCES
+from engine.ledger.appender import DRY_RUN_SOURCES
 from engine.store.layers import LayeredBackend
 from engine.store.replay import scratch_backend
 from engine.store.store import Store

@@ -19,6 +19,7 @@ from engine.ledger.heads import erasing, extended, leaf_hashes
 from engine.ledger.journal import (
     LogState,
     check_entries,
+    decode_log,
     encode_log,
     encode_seq,
     erased_at,
@@ -30,7 +31,8 @@ from engine.ledger.journal import (
 )
 from engine.ledger.layout import ERASURE, JOURNAL, LOG, erasure_key, journal_key, payload_key
 from engine.store.replay import Progress, check_prefix, no_progress, replay
-from engine.store.store import Store, projections
+from engine.store.store import Store
+from engine.store.views import projections
 from proofs.log import Frontier, leaf_hash
 
 
@@ -49,7 +51,7 @@ def rebuild(backend: Backend, progress: Progress = no_progress) -> Checkpoint:
     size = _check_journal(backend, progress)
     drop(backend, projections())
     sweep(backend, projections())
-    store = Store(backend, None, finish=False)
+    store = Store(backend, finish=False)
     at = 0
     while at < size:
         with without_collection():
@@ -163,7 +165,7 @@ def _journal_log(backend: Backend) -> tuple[LogState, Guard | None]:
             family="journal",
         )
     time = decode_header(last, size - 1).time
-    return LogState(encode_log(time, frontier), time, frontier), guard
+    return decode_log(encode_log(time, frontier.to_bytes())), guard
 
 
 def _recorded(rows: Reader) -> int:
@@ -244,14 +246,14 @@ def copy(source: Backend, target: Backend, progress: Progress = no_progress) -> 
         VerificationError: The roots differ: one of the backends does not return the bytes that were written
             to it.
     """
-    original = Store(source, None)
+    original = Store(source)
     with original.view(*original.followers) as rows:
         with target.exclusive():
             with target.snapshot() as before:
                 head, earlier_size = check_prefix(rows, before), read_log(before).size
             replay(rows, target, read_log(rows).size, progress, head=head, sweep=True)
         roots = original.roots(rows)
-    copied = Store(target, None)
+    copied = Store(target)
     with copied.view(*copied.followers) as rows:
         copied_roots = copied.roots(rows)
         # Also after an interrupted run, which may have deleted payloads whose bytes are still in the files.
@@ -280,7 +282,7 @@ def check_copy(backend: Backend, expected: Checkpoint, progress: Progress = no_p
     """
     size = _check_journal(backend, lambda done, size: progress(2 * done, size))
     progress(size, size)
-    store = Store(backend, None)
+    store = Store(backend)
     with store.view(*store.followers) as rows:
         found = store.roots(rows).as_checkpoint()
     if found != expected:

@@ -92,7 +92,7 @@ def store_at(store: Store, moment: AsOf) -> Iterator[Store]:
     Raises:
         NotFoundError: The journal has no event with that seq, or the first event is later than that time.
     """
-    opened = past_store if store.kept is None else store.kept.opened
+    opened = past_store if store.past_states is None else store.past_states.opened
     with ExitStack() as stack:
         with store.backend.snapshot() as rows:
             past = stack.enter_context(opened(rows, size_at(rows, moment)))
@@ -104,7 +104,7 @@ def past_store(rows: Reader, size: int) -> Iterator[Store]:
     """Open the store as it was when its journal had `size` events, replayed into a temporary backend."""
     with scratch_backend(on_disk=memory_bytes(rows, size) is None) as scratch:
         replay(rows, scratch, size)
-        past = Store(scratch, None)
+        past = Store(scratch)
         past.erased_since = erased_since(scratch, size)
         yield past
 

@@ -12,7 +12,8 @@ from backends.errors import GuardFailed
 from engine.base import limits
 from engine.base.errors import ConflictError
 from engine.followers.base import are_current, catch_up
-from engine.followers.records import Records, count, head_guards, seal
+from engine.followers.records import Records, count
+from engine.ledger.appender import head_guards, seal
 from engine.ledger.heads import extended
 from engine.ledger.journal import (
     RawEntry,
@@ -85,7 +86,9 @@ def append(
         if erased is not None:
             batch.put(erasure_key(subject_key(header.detail)), encode_seq(erased))
     seal(batch, entries[-1], counters)
-    row = encode_log(entries[-1].header.time, extended(log.frontier, [entry.leaf for entry in entries]))
+    row = encode_log(
+        entries[-1].header.time, extended(log.frontier, [entry.leaf for entry in entries]).to_bytes()
+    )
     batch.put(LOG, row)
     try:
         target.write(batch, guard=guards, durable=False)

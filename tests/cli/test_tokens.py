@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from backends import open_backend
-from engine.store.named_places import tokens_file
 from engine.service.tokens import Tokens
+from engine.store.named_places import tokens_file
 from tests.support.command_line import Cli
 from tests.support.leveldb import needs_leveldb
 from tests.support.postgresql import shared_server

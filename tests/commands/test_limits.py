@@ -6,18 +6,16 @@ from collections.abc import Callable
 
 import pytest
 
-from backends.base import Batch
 from backends.memory import MemoryBackend
 from engine.base import limits
 from engine.base.errors import InvalidInputError, LimitError
 from engine.commands import Add, RegisterType
 from engine.engine import Engine
-from engine.ledger.fold import Overlay
-from engine.ledger.journal import Appender, LogState, read_log, read_raw
+from engine.ledger.appender import Appender, Sources
+from engine.ledger.journal import LogState, read_log, read_raw
 from engine.ledger.layout import COUNTERS, journal_key, ordinal_key, payload_key, type_code_key
 from engine.ledger.records import Counters, encode_counters
 from proofs.events import AtomBody, AtomDetail, EventKind, ReasonBody
-from proofs.log import Frontier
 from tests.support.engines import BEGIN, backend_of, engine_on, put_rows, refuses, salt_of
 from tests.support.workloads import commands, id_of
 
@@ -202,14 +200,14 @@ def test_a_batch_has_at_most_sixteen_mebibytes(over: int) -> None:
 def appender(size: int = 0) -> Appender:
     """Return an appender on a journal of `size` events, which must be 0 or a power of two."""
     raw = size.to_bytes(8, "big") + bytes(32) * size.bit_count()
-    log = LogState(None, 0, Frontier.from_bytes(raw))
-    return Appender(Overlay(MemoryBackend(), Batch()), log, lambda: BEGIN, salt_of)
+    return Appender(MemoryBackend(), LogState(None, 0, size, raw), "user", Sources(lambda: BEGIN, salt_of))
 
 
 def append_text(to: Appender, size: int) -> None:
     """Append an atom with content of this length, bypassing the limit that validation checks."""
     body = AtomBody("x" * size, None, "note", (), (), None, None, "internal", None, None, 0)
-    to.append(EventKind.ATOM_ADDED, "user", None, AtomDetail(bytes([1] * 16), 0, None), body)
+    to.append(EventKind.ATOM_ADDED, None, AtomDetail(bytes([1] * 16), 0, None), body)
+    to.settle()
 
 
 def test_an_event_has_at_most_four_mebibytes() -> None:
@@ -229,9 +227,9 @@ def test_the_journal_ends_at_its_last_seq() -> None:
     """Event 2^53 can be appended, and no event after it."""
     last = appender(limits.SEQ_MAX)
     detail = AtomDetail(bytes([1] * 16), 0, None)
-    last.append(EventKind.ATOM_TOMBSTONED, "user", 5, detail, ReasonBody(""))
+    last.append(EventKind.ATOM_TOMBSTONED, 5, detail, ReasonBody(""))
     with pytest.raises(LimitError):
-        last.append(EventKind.ATOM_REVIVED, "user", 5, detail, ReasonBody(""))
+        last.append(EventKind.ATOM_REVIVED, 5, detail, ReasonBody(""))
 
 
 def test_the_store_ends_at_its_last_ordinal() -> None:

@@ -12,8 +12,8 @@ from engine import Add, Engine, Link, Relate, Tombstone, Unlink, Unrelate
 from engine.base.errors import ConflictError, EngineError, InvalidInputError, NotFoundError
 from engine.base.validation import atom_id, show_id
 from engine.commands import Command
+from engine.ledger.appender import Clock
 from engine.ledger.entities import entity_id, entity_key
-from engine.ledger.journal import Clock
 from engine.store.maintenance import copy
 from tests.support.engines import backend_of, engine_on, refuses, salt_of, ticking
 from tests.support.workloads import RELATIONS, commands, id_of

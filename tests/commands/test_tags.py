@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from engine.base.errors import ConflictError, InvalidInputError, LimitError
-from engine.base.limits import TAGS_PER_ATOM_MAX
 from engine.commands import Tag, Untag
 from engine.engine import Engine
 from proofs.events import EventKind
+from proofs.limits import TAGS_PER_ATOM_MAX
 from tests.support.engines import engine_on, refuses, unchanged_by
 from tests.support.workloads import id_of
 

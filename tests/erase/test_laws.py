@@ -12,7 +12,8 @@ from engine.index import index_follower as index
 from engine.ledger.journal import read_entries, read_log
 from engine.ledger.layout import ERASURE, INDEX_SUMMARIES, PAYLOAD, payload_key
 from engine.store.maintenance import copy
-from engine.store.store import Store, projections
+from engine.store.store import Store
+from engine.store.views import projections
 from engine.trust.audit.verify import verify
 from tests.erase.support import erased, mixed, rows_made, small
 from tests.support.engines import backend_of, copied_rows, engine_on, fresh_rows, put_rows

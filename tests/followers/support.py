@@ -7,10 +7,10 @@ from collections.abc import Iterable, Sequence
 
 from backends.base import Batch, Reader
 from backends.memory import MemoryBackend
-from engine.followers.base import Cursor, encode_cursor
 from engine.index.columns import atom_body
 from engine.index.index_follower import IndexFollower
 from engine.index.index_view import IndexView
+from engine.ledger.journal import Cursor, encode_cursor
 from engine.ledger.layout import cursor_key, tree_prefix
 from engine.text.analyzer import STOP_WORDS, index_terms
 from proofs.codec import pack

@@ -16,22 +16,20 @@ from backends.errors import BackendInDoubt
 from backends.memory import MemoryBackend
 from engine.base import limits
 from engine.base.errors import CorruptionError, EngineError
+from engine.commands import evidence
 from engine.engine import Engine
-from engine.followers import evidence
 from engine.followers.base import (
-    Cursor,
     Follower,
     catch_up,
     catch_up_at_once,
     drop,
-    encode_cursor,
     read_cursor,
     sweep,
 )
 from engine.followers.tags import TagsFollower
-from engine.ledger.journal import read_entries, read_log
+from engine.ledger.journal import Cursor, encode_cursor, read_entries, read_log
 from engine.ledger.layout import INDEX_SUMMARIES, cursor_key, subtree_key
-from engine.store.store import projections
+from engine.store.views import projections
 from engine.trust.audit.verify import verify
 from tests.support.engines import backend_of, copied_rows, engine_on, fresh_rows, projection_rows, put_rows
 from tests.support.faults import Fault, FaultBackend, Overtaken

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from engine.base.limits import FOLLOW_BYTES_MAX
 from engine.ledger.journal import read_entries
-from engine.store.store import Recent
+from engine.store.commit import Recent
 from proofs.events import AtomBody
 from tests.support.engines import backend_of, engine_on
 from tests.support.workloads import commands

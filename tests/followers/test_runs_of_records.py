@@ -33,11 +33,11 @@ def test_records_of_runs(history: list[tuple[int, EventKind, bool]], cut: int) -
     entries = [entry(seq, atom, kind, destroyed=gone) for seq, (atom, kind, gone) in enumerate(history)]
     base, before = MemoryBackend(), Batch()
     for one in entries[:cut]:
-        fold(one, Overlay(base, before))
+        fold([one], Overlay(base, before))
     base.write(before)
     together, single = Batch(), Batch()
     Records().follow(entries[cut:], base, together)
     del together.rows[COUNTERS]
     for one in entries[cut:]:
-        fold(one, Overlay(base, single))
+        fold([one], Overlay(base, single))
     assert together.rows == single.rows

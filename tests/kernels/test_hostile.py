@@ -6,7 +6,8 @@ import ast
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from types import UnionType
+from typing import Any, get_args
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -109,6 +110,8 @@ def named(name: str) -> SearchStrategy[Any]:
     if name in SIMPLE:
         return SIMPLE[name]
     found = getattr(events, name, None) or getattr(leaves, name)
+    if isinstance(found, UnionType):
+        return st.one_of(*map(filled, get_args(found)), ANYTHING)
     return filled(found) if hasattr(found, "_fields") else st.sampled_from(found)
 
 

@@ -8,7 +8,7 @@ import cbor2
 
 from engine.base.errors import ConflictError, InvalidInputError, RefusedError
 from engine.base.validation import show_id
-from engine.ledger.journal import Salts
+from engine.ledger.appender import Salts
 from engine.text.analyzer import index_terms
 from engine.text.simhash import fingerprint, near
 from tests.model.reference import LIVE, Reference, Subject, identity

@@ -18,9 +18,9 @@ from blake3 import blake3
 from backends.base import Batch
 from backends.memory import MemoryBackend
 from engine.base.errors import ConflictError, InvalidInputError, NotFoundError
-from engine.followers.base import Cursor, encode_cursor
 from engine.index.index_follower import IndexFollower
-from engine.ledger.journal import Salts
+from engine.ledger.appender import Salts
+from engine.ledger.journal import Cursor, encode_cursor
 from engine.ledger.layout import cursor_key
 from engine.text.analyzer import ANALYZER_NAME, fingerprint
 from proofs.events import AtomBody, AtomDetail, Entry, EventKind, Header

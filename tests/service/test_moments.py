@@ -10,7 +10,7 @@ from starlette.testclient import TestClient
 from backends.base import Backend, Reader
 from engine.engine import Engine
 from engine.memory.open_memory import retry_while_busy
-from engine.store import kept
+from engine.store import past_states
 from engine.store.replay import replay
 from tests.service.support import client_of
 from tests.support.leveldb import needs_leveldb
@@ -71,7 +71,7 @@ def test_a_moment_is_kept_although_the_store_is_closed_between_two_calls(
         replays.append(stop)
         replay(source, target, stop, head=head)
 
-    monkeypatch.setattr(kept, "replay", counted)
+    monkeypatch.setattr(past_states, "replay", counted)
     with client_of(url) as client:
         assert texts(client, "~") == ["Tea."]
         retry_while_busy(lambda: Engine.open(url), 10).close()

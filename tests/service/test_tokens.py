@@ -26,10 +26,10 @@ from engine.base.errors import (
     NotFoundError,
 )
 from engine.base.scopes import Scope
-from engine.store.named_places import tokens_file
 from engine.service import tokens as module
 from engine.service.token_tables import TokenRow
 from engine.service.tokens import ALL, KEPT_MAX, KEPT_SECONDS, LOOKUPS_MAX, RESERVED, UNNAMED, Grant, Tokens
+from engine.store.named_places import tokens_file
 
 WRONG = "mr_" + "a" * 43
 NAMES = st.text("abz09_-.", min_size=1, max_size=8).filter(lambda name: not name.startswith("."))

@@ -12,7 +12,7 @@ from engine.cli.help_command import EXIT_CODES
 from engine.index import columns
 from engine.ledger.layout import COUNTERS, CURSOR, DREAM, ERASING, FAMILIES, LOG
 from engine.ledger.records import FIRST_TYPE_CODE, LABELS, AtomRecord, EdgeRecord
-from engine.store.store import projections
+from engine.store.views import projections
 from engine.text import analyzer, simhash, speaker_labels
 from proofs import claim_words, claims, hashing, leaves
 from proofs.codec import BODIES, DETAILS, HEADER_FIELDS

@@ -14,8 +14,7 @@ from engine.base.model import Receipt
 from engine.commands import Add, Command, Tag
 from engine.engine import Engine
 from engine.ledger.journal import read_log
-from engine.store.store import COMMIT_CHUNK
-from engine.store.together import Alongside
+from engine.store.bulk import COMMIT_CHUNK, Alongside
 from tests.support.engines import BEGIN, backend_of, engine_on, fresh_rows, refuses
 from tests.support.faults import FaultBackend
 from tests.support.workloads import commands, id_of
@@ -33,7 +32,7 @@ def test_bulk_is_the_same_as_one_by_one() -> None:
 def test_the_followers_come_along(monkeypatch: pytest.MonkeyPatch) -> None:
     """During bulk work followers build large segments only; the final rows are those of a single catch-up."""
     monkeypatch.setattr(limits, "FOLLOW_EVENTS_MAX", 200)
-    monkeypatch.setattr("engine.store.store.COMMIT_CHUNK", 90)
+    monkeypatch.setattr("engine.store.bulk.COMMIT_CHUNK", 90)
     monkeypatch.setattr("engine.index.index_follower.BULK_DOCUMENTS", 512)
     engine = engine_on()
     made = [Add(f"text {number} of many", id=id_of(number), tags=["red"]) for number in range(1500)]
@@ -118,7 +117,7 @@ def test_a_store_that_others_write_is_followed_by_the_calling_thread(
 
     monkeypatch.setattr(Alongside, "begin", noted)
     monkeypatch.setattr(limits, "FOLLOW_EVENTS_MAX", 20)
-    monkeypatch.setattr("engine.store.store.COMMIT_CHUNK", 10)
+    monkeypatch.setattr("engine.store.bulk.COMMIT_CHUNK", 10)
     engine = Engine.open(f"sqlite:{tmp_path / 'store.db'}" if shared else "memory:")
     assert engine.store.backend.capabilities.multi_process == shared
     list(engine.apply_many(Add(f"text {number}") for number in range(40)))

@@ -10,9 +10,9 @@ from backends.base import Backend
 from backends.memory import MemoryBackend
 from engine.base.errors import BusyError, CorruptionError, EngineError
 from engine.engine import Engine
-from engine.followers.base import Cursor, encode_cursor, void_cursor
+from engine.followers.base import void_cursor
 from engine.followers.records import Records
-from engine.ledger.journal import read_log, read_raw
+from engine.ledger.journal import Cursor, encode_cursor, read_log, read_raw
 from engine.ledger.layout import DREAM, ERASURE, LOG, cursor_key, journal_key, payload_key
 from engine.store.maintenance import copy, rebuild
 from engine.store.replay import append

@@ -13,7 +13,7 @@ import pytest
 from backends.errors import BackendEnvironment
 from engine import Engine
 from engine.base.errors import ConflictError, InDoubtError, NotFoundError
-from engine.store.group_commit import COMMANDS_MAX, GroupCommit
+from engine.store.commit import TOGETHER_MAX, GroupCommit
 
 
 class Batches:
@@ -61,11 +61,11 @@ def test_commands_that_wait_are_written_in_one_batch() -> None:
 def test_a_batch_has_one_actor_and_a_bounded_number_of_commands() -> None:
     """Commands of others and surplus commands wait for the next batch, and none is lost."""
     batches = Batches()
-    asked = [(number, "ada" if number % 2 else "bob") for number in range(2 * COMMANDS_MAX + 9)]
+    asked = [(number, "ada" if number % 2 else "bob") for number in range(2 * TOGETHER_MAX + 9)]
     found = batches.together(asked)
     assert [one.result() for one in found] == [f"receipt of {command}" for command, _ in asked]
     for commands, actor in batches.seen:
-        assert 0 < len(commands) <= COMMANDS_MAX
+        assert 0 < len(commands) <= TOGETHER_MAX
         assert all((command, actor) in asked for command in commands)
 
 

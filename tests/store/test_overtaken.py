@@ -14,7 +14,7 @@ from engine.base import limits
 from engine.followers.base import drop
 from engine.followers.records import Records
 from engine.ledger.layout import RECORD_PREFIXES
-from engine.store.store import projections
+from engine.store.views import projections
 
 
 class Interrupted(MemoryBackend):

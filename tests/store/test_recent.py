@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from engine.base import limits
-from engine.store.store import Recent
+from engine.store.commit import Recent
 from proofs.events import Entry
 from tests.support.engines import engine_on
 

@@ -10,7 +10,7 @@ import pytest
 
 from engine import Add, Engine
 from engine.base import limits
-from engine.store.together import Alongside
+from engine.store.bulk import Alongside
 
 
 def test_the_block_ends_after_the_work() -> None:

@@ -13,7 +13,8 @@ from backends.memory import MemoryBackend
 from engine.base.errors import EngineError
 from engine.commands import Command
 from engine.engine import Engine
-from engine.ledger.journal import Clock, encode_log, read_log, read_raw
+from engine.ledger.appender import Clock
+from engine.ledger.journal import encode_log, read_log, read_raw
 from engine.ledger.layout import FAMILIES, JOURNAL, LOG, PAYLOAD, journal_key, payload_key
 from engine.store.replay import append
 from proofs.codec import encode_body, encode_header
@@ -105,14 +106,14 @@ def forge(
     header = Header(
         seq, max(time, log.time), kind, "forger", commitment(salt_of(seq), raw_body), prev, detail
     )
-    frontier, raw = log.frontier.copy(), encode_header(header)
+    frontier, raw = log.frontier, encode_header(header)
     frontier.append(leaf_hash(raw))
     put_rows(
         backend,
         {
             journal_key(seq): raw,
             payload_key(seq): salt_of(seq) + raw_body,
-            LOG: encode_log(header.time, frontier),
+            LOG: encode_log(header.time, frontier.to_bytes()),
         },
     )
 

@@ -16,7 +16,10 @@ from tests.support.mutated_import import import_instead
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 MODULES: Final = (
+    "engine.store.bulk",
+    "engine.store.commit",
     "engine.store.store",
+    "engine.store.views",
     "engine.followers.base",
     "engine.followers.records",
     "engine.store.maintenance",

@@ -34,9 +34,9 @@ def acknowledge(size: int, _handle: list[int] = []) -> None:  # noqa: B006  open
 
 def small_tables(buffer: int) -> None:
     """Make LevelDB start a new log and table after `buffer` bytes, so that short runs have several."""
-    from backends.leveldb import leveldb_place
+    from backends.leveldb import leveldb_opening
 
-    leveldb_place.OPTIONS["write_buffer_size"] = buffer
+    leveldb_opening.OPTIONS["write_buffer_size"] = buffer
 
 
 def steps(seed: int, count: int) -> Iterator[Callable[[Engine], object]]:

@@ -58,10 +58,6 @@ _MEMORY: Final = "only memory is kept for longer, or filled again"
 _TOLD: Final = "only the person who waits is told less"
 
 ARGUED: Final = {
-    "engine.followers.records": {
-        "_fold_added: NATIVE is None: always": "the kernel gives the rows of its twin",
-        "_fold_added: NATIVE is None: never": "kernels that are built are used anyway",
-    },
     "engine.followers.base": {
         "_is_at: _decode_cursor(raw, follower.name): no call": "catching up decodes it, too",
         "catch_up: cursor.size >= stop: never": "no entries are left, and none end the loop, too",
@@ -103,21 +99,25 @@ ARGUED: Final = {
         "finish: store.backend.write(done, guard=Guard(ERASING, row), durable=True): no guard": _LOCKED,
         "finish: store.backend.write(done, guard=Guard(ERASING, row), durable=True): not durable": _ORDER,
     },
-    "engine.store.store": {
+    "engine.store.commit": {
         "_drop: count == len(self._entries): never": "the sum is the same, only slower",
-        "_catch_up_all: followers: always": "more followers are updated than are needed",
-        "_write: self._head.trust(log): no call": "the head is checked once more",
-        "_follow_more: self.follow(more=True): no call": _LAG,
+        "_write: store.head.trust(log): no call": "the head is checked once more",
         "_answer: self._request_keys is None: always": _MEMORY,
+    },
+    "engine.store.bulk": {
+        "_follow_more: store.follow(more=True): no call": _LAG,
         "commit_many: followers.wait(): no call": _LAG,
-        "commit_many: self._follow_more(): no call": _LAG,
+        "commit_many: _follow_more(store): no call": _LAG,
         "commit_many: behind < limits.FOLLOW_EVENTS_MAX // 2: never": _LAG,
+    },
+    "engine.store.views": {
+        "_catch_up_all: followers: always": "more followers are updated than are needed",
         "follow: more and (not followers): never": _LAG,
         "follow: catch_up_together(self.backend, self.read, self.followers, stop=stop): no call": _LAG,
         "follow: not followers and stop is None and (not more): always": _MEMORY,
-        "_unless_unwritable: self._aside is not None: never": _MEMORY,
-        "_unless_unwritable: self._aside.drop(): no call": _MEMORY,
-        "_view_aside: self._aside is None: always": _MEMORY,
+        "unless_unwritable: self._missing_rows is not None: never": _MEMORY,
+        "unless_unwritable: self._missing_rows.drop(): no call": _MEMORY,
+        "_view_in_memory: self._missing_rows is None: always": _MEMORY,
         "view: not are_current(rows, read_log(rows), (self.records, *followers)): never": (
             "no other process appends while the store is locked"
         ),

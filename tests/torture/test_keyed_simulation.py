@@ -71,7 +71,7 @@ def test_each_call_is_made_once_whatever_fails(monkeypatch: pytest.MonkeyPatch) 
     """All processes get the same receipts for a call, and the journal has no other events with its key."""
     monkeypatch.setattr(simulation, "Process", Sender)
     monkeypatch.setattr(futures, "ThreadPoolExecutor", InTurn)
-    monkeypatch.setattr("engine.store.store.COMMIT_CHUNK", 3)
+    monkeypatch.setattr("engine.store.bulk.COMMIT_CHUNK", 3)
     total: Counter[str] = Counter()
     for seed in range(times(10)):
         world = simulated(seed)

@@ -47,7 +47,7 @@ def backend_of_journal() -> MemoryBackend:
         frontier.append(leaf_hash(header))
     backend.write(batch)
     last = Batch()
-    last.put(LOG, encode_log(read_header(backend, len(journal_rows()) - 1)[0].time, frontier))
+    last.put(LOG, encode_log(read_header(backend, len(journal_rows()) - 1)[0].time, frontier.to_bytes()))
     backend.write(last)
     return backend
 

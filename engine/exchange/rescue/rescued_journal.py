@@ -178,7 +178,7 @@ class _Writer:
     def finish(self) -> None:
         for subject, seq in self._erased.items():
             self._batch.put(erasure_key(subject), encode_seq(seq))
-        self._batch.put(LOG, encode_log(self._time, self._frontier))
+        self._batch.put(LOG, encode_log(self._time, self._frontier.to_bytes()))
         self._write()
 
     def _write(self) -> None:

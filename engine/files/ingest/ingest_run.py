@@ -37,8 +37,9 @@ from engine.files.ingest.ingest_sources import RunSources, check_folders, folder
 from engine.files.ingest.parallel_reading import Read, reading
 from engine.ledger.records import default_id_of
 from engine.query.file_pages import conflicts
+from engine.store.bulk import COMMIT_CHUNK
 from engine.store.dry_run import dry_run_store
-from engine.store.store import COMMIT_CHUNK, Store
+from engine.store.store import Store
 from proofs.events import EventKind
 
 _LARGE_BYTES: Final = 1 << 20

@@ -9,14 +9,13 @@ use pyo3::prelude::*;
 mod answer;
 mod cbor;
 mod chunks;
-mod commit;
 mod digests;
 mod documents;
+mod encoding;
 mod folding;
 mod hashing;
 mod leaves;
 mod limits;
-mod links;
 mod log;
 mod lookup;
 mod numbers;
@@ -29,7 +28,6 @@ mod question;
 mod records;
 mod replay;
 mod rows;
-mod runs;
 mod score;
 mod segments;
 mod simhash;
@@ -44,12 +42,11 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let subjects = [
         answer::register,
         chunks::register,
-        commit::register,
         documents::register,
+        encoding::register,
         folding::register,
         hashing::register,
         leaves::register,
-        links::register,
         log::register,
         packs::register,
         pages::register,

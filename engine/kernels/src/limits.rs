@@ -2,15 +2,22 @@
 
 /// The format version in a header (`proofs.hashing.FORMAT`).
 pub const FORMAT: u64 = 2;
-/// `EventKind.ATOM_ADDED`, `EventKind.ATOM_REVISED` and `EventKind.EDGE_ADDED`.
+/// The numbers of `EventKind`.
 pub const ATOM_ADDED: u64 = 1;
 pub const ATOM_REVISED: u64 = 2;
+pub const ATOM_TOMBSTONED: u64 = 3;
+pub const ATOM_REVIVED: u64 = 4;
+pub const TAGS_ADDED: u64 = 5;
+pub const TAGS_REMOVED: u64 = 6;
 pub const EDGE_ADDED: u64 = 8;
+pub const EDGE_REMOVED: u64 = 9;
 
 pub const ID_BYTES: usize = 16;
 /// The number of fields of an `AtomBody`, and of those that are not further fields.
 pub const ATOM_BODY_FIELDS: usize = 17;
 pub const ATOM_FIRST_FIELDS: usize = 12;
+/// The number of fields of an `EdgeBody`.
+pub const EDGE_BODY_FIELDS: usize = 4;
 
 pub const INTEGER_MAX: u64 = (1 << 63) - 1;
 pub const SEQ_MAX: u64 = 1 << 53;

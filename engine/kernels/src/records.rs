@@ -1,12 +1,14 @@
-//! The rows that store atoms. The twins are in `engine/ledger/records.py`.
+//! The rows that store atoms, and the default ids of atoms. The twins are in `engine/ledger/records.py`.
 
+use blake3::Hasher;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyString, PyTuple};
+use pyo3::types::{PyBytes, PyList, PyString, PyTuple};
 
 use crate::cbor::Reader;
+use crate::encoding::{integer, Declined, Encoded};
 use crate::limits::{
-    BUCKETS_MAX, CREATED_MIN, INTEGER_MAX, KEY_BYTES_MAX, LABEL_BYTES_MAX, ORDINAL_MAX, SEQ_MAX,
-    SOURCE_BYTES_MAX, TAGS_MAX, TAG_BYTES_MAX, TITLE_BYTES_MAX, TRUST_MAX,
+    ATOM_BODY_FIELDS, BUCKETS_MAX, CREATED_MIN, INTEGER_MAX, KEY_BYTES_MAX, LABEL_BYTES_MAX, ORDINAL_MAX,
+    SEQ_MAX, SOURCE_BYTES_MAX, TAGS_MAX, TAG_BYTES_MAX, TITLE_BYTES_MAX, TRUST_MAX,
 };
 
 /// The labels that a row contains as their number in this list (`engine.ledger.records.LABELS`).
@@ -101,6 +103,54 @@ fn decode_atoms<'py>(
     rows.iter().zip(&atoms).map(|(raw, atom)| decode(py, raw.as_bytes(), atom, states)).collect()
 }
 
+fn default_id(id_key: &[u8; 32], body: &Bound<'_, PyTuple>) -> Encoded<[u8; 16]> {
+    let read = |at: usize| -> Encoded<Option<Bound<'_, PyString>>> {
+        let value = body.get_item(at)?;
+        if value.is_none() {
+            return Ok(None);
+        }
+        value.cast_into_exact::<PyString>().map(Some).map_err(|_| Declined)
+    };
+    let (source, key, content) = (read(5)?, read(11)?, read(0)?.ok_or(Declined)?);
+    let occurrence = u64::try_from(integer(&body.get_item(10)?)?).map_err(|_| Declined)?;
+    let raw_source = source.as_ref().map_or(Ok(""), |source| source.to_str())?;
+    let length = u32::try_from(raw_source.len()).map_err(|_| Declined)?;
+    let mut hasher = Hasher::new_keyed(id_key);
+    hasher.update(&[u8::from(key.is_some()), u8::from(source.is_some())]);
+    hasher.update(&length.to_be_bytes());
+    hasher.update(raw_source.as_bytes());
+    match &key {
+        Some(key) => hasher.update(key.to_str()?.as_bytes()),
+        None => hasher.update(&occurrence.to_be_bytes()).update(content.to_str()?.as_bytes()),
+    };
+    let mut id = [0; 16];
+    hasher.finalize_xof().fill(&mut id);
+    id[6] = id[6] & 0x0F | 0x80;
+    id[8] = id[8] & 0x3F | 0x80;
+    Ok(id)
+}
+
+/// Return the default id of the atom of each body.
+#[pyfunction]
+fn default_ids<'py>(
+    py: Python<'py>,
+    id_key: &[u8],
+    bodies: &Bound<'py, PyList>,
+) -> PyResult<Option<Bound<'py, PyList>>> {
+    let Ok(id_key) = <&[u8; 32]>::try_from(id_key) else { return Ok(None) };
+    let ids = PyList::empty(py);
+    for body in bodies.iter() {
+        let Ok(body) = body.cast::<PyTuple>() else { return Ok(None) };
+        if body.len() != ATOM_BODY_FIELDS {
+            return Ok(None);
+        }
+        let Ok(id) = default_id(id_key, body) else { return Ok(None) };
+        ids.append(PyBytes::new(py, &id))?;
+    }
+    Ok(Some(ids))
+}
+
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_function(wrap_pyfunction!(decode_atoms, module)?)
+    module.add_function(wrap_pyfunction!(decode_atoms, module)?)?;
+    module.add_function(wrap_pyfunction!(default_ids, module)?)
 }

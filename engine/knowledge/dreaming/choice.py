@@ -17,7 +17,7 @@ from pyroaring import BitMap
 from engine.base import validation
 from engine.base.errors import EngineError
 from engine.base.validation import show_id
-from engine.commands.base import Command
+from engine.commands.transaction import Command
 from engine.knowledge.dreaming.dream_commands import (
     CATEGORIES,
     AddRelation,

@@ -16,8 +16,8 @@ from engine.base.model import Receipt
 from engine.base.validation import atom_id, show_id
 from engine.commands import Add, Link, RegisterType, Revise, Tag
 from engine.commands.atoms import is_destroyed
-from engine.commands.base import Transaction, receipt
 from engine.commands.edges import known_type
+from engine.commands.transaction import Transaction, receipt
 from engine.knowledge import graph_encoding
 from engine.knowledge.dreaming.relations.relation_words import SYMMETRIC
 from engine.knowledge.graph_encoding import IMPLIED, is_implied
@@ -192,7 +192,7 @@ class Enrich:
 
         Append nothing if the atom was revised, or if the atom has or had all the tags and mentions.
         """
-        first = len(tx.entries)
+        first = len(tx.events)
         record = tx.atom(self.id)
         if record is None or record.state is not State.LIVE or record.payload_seq != self.payload_seq:
             self.added = (), 0
@@ -205,7 +205,7 @@ class Enrich:
         elif tags:
             Tag(show_id(self.id), tags).decide(tx)
         self.added = tuple(tags), self._mention(tx)
-        return receipt(self.id, State.LIVE, *tx.entries[first:])
+        return receipt(self.id, State.LIVE, *tx.events[first:])
 
     def _tags(self, tx: Transaction, record: AtomRecord) -> list[str]:
         if not self.tags and not self.categories:
@@ -237,9 +237,7 @@ class Enrich:
         edges = [EdgeDetail(self.id, code, entity) for entity in live]
         recorded = self.lookup.recorded(tx, code, edges)
         new = [edge for edge in edges if edge not in recorded]
-        if tx.screen is None and new:
-            tx.link(new, [_PLAIN] * len(new))
-        for edge in new if tx.screen is not None else ():
+        for edge in new:
             tx.append(EventKind.EDGE_ADDED, None, edge, _PLAIN)
         return len(new)
 
@@ -305,7 +303,7 @@ class AddRelation:
         Append nothing if the atom was revised, if an end was hidden or erased, or if the edge was ever
         recorded (for a symmetric predicate, in either direction).
         """
-        first, self.added = len(tx.entries), 0
+        first, self.added = len(tx.events), 0
         record = tx.atom(self.atom)
         unchanged = receipt(self.atom, State.LIVE)
         if record is None or record.state is not State.LIVE or record.payload_seq != self.payload_seq:
@@ -322,7 +320,7 @@ class AddRelation:
         Link(src, self.predicate, dst, data=data).decide(tx)
         self.added = 1
         self._mention(tx, src, dst)
-        return receipt(self.atom, State.LIVE, *tx.entries[first:])
+        return receipt(self.atom, State.LIVE, *tx.events[first:])
 
     def _is_recorded(self, tx: Transaction, src: bytes | None, dst: bytes | None) -> bool:
         code = tx.type_code(self.predicate)

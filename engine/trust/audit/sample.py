@@ -14,7 +14,7 @@ from typing import Final
 
 from backends.base import Reader
 from engine.base.errors import CorruptionError, NotFoundError, RefusedError
-from engine.followers.evidence import Evidence, TrustedHead
+from engine.commands.evidence import Evidence, TrustedHead
 from engine.ledger.journal import read_entry, read_log
 from engine.ledger.queries import body_of
 from engine.store.replay import Progress, no_progress

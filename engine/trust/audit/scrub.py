@@ -20,7 +20,7 @@ from typing import Final
 from backends import Location
 from backends.base import Backend
 from engine.base.errors import CorruptionError
-from engine.followers.evidence import Evidence, TrustedHead
+from engine.commands.evidence import Evidence, TrustedHead
 from engine.ledger.heads import extended, leaf_hashes
 from engine.ledger.journal import check_entries, read_identity, read_log
 from engine.ledger.layout import ATOM, EDGE_FROM, journal_key

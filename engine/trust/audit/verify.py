@@ -20,7 +20,7 @@ from engine.base.process import without_collection
 from engine.base.validation import quoted
 from engine.followers.base import Follower, check_cursor, read_cursor
 from engine.ledger.heads import extended, leaf_hashes
-from engine.ledger.journal import Identity, RawEntry, check_analyzer, read_log, read_raw
+from engine.ledger.journal import Identity, RawEntry, read_log, read_raw
 from engine.ledger.layout import (
     CURSOR,
     DREAM,
@@ -36,7 +36,8 @@ from engine.ledger.layout import (
 )
 from engine.ledger.roots import Roots
 from engine.store.replay import Progress, append, no_progress, scratch_backend
-from engine.store.store import Store, projections
+from engine.store.store import Store, check_analyzer
+from engine.store.views import projections
 from engine.text.analyzer import ANALYZER_NAME, fingerprint
 from engine.trust.audit.chain import check_chain
 from engine.trust.audit.comparison import (

@@ -11,8 +11,7 @@ from langchain_core.retrievers import BaseRetriever
 from langchain_tests.integration_tests import RetrieversIntegrationTests
 
 from engine import Engine, Filters, InvalidInputError
-from engine.frameworks import framework_atoms
-from engine.frameworks import langchain
+from engine.frameworks import framework_atoms, langchain
 from engine.frameworks.langchain import MemrootRetriever
 
 TEXTS = [

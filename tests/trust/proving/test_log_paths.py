@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from backends.base import Reader
 from backends.memory import MemoryBackend
 from engine.base.errors import CorruptionError, InvalidInputError
-from engine.followers.base import Cursor, encode_cursor
+from engine.ledger.journal import Cursor, encode_cursor
 from engine.ledger.layout import JOURNAL, SUBTREE, cursor_key, journal_key, subtree_key
 from engine.trust.proving.log_witnesses import LogPaths
 from proofs.log import EMPTY_ROOT, check_consistency, check_inclusion, leaf_hash

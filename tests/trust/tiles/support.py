@@ -8,8 +8,8 @@ from hashlib import sha256
 
 from backends.base import Batch
 from backends.memory import MemoryBackend
-from engine.followers.base import Cursor, encode_cursor
 from engine.followers.log import LogFollower
+from engine.ledger.journal import Cursor, encode_cursor
 from engine.ledger.layout import cursor_key, journal_key
 from proofs.events import Entry, EventKind, GenesisBody, GenesisDetail, Header
 from proofs.log import leaf_hash

@@ -145,7 +145,7 @@ def test_a_damaged_log_is_not_published(damage: str, tmp_path: Path) -> None:
         "row": {subtree_key(1, 1): bytes(32)},
         "second row": {subtree_key(2, 0): bytes(32)},
         "header": {JOURNAL + (690).to_bytes(8, "big"): b"another"},
-        "state": {LOG: encode_log(0, other)},
+        "state": {LOG: encode_log(0, other.to_bytes())},
     }[damage]
     put_rows(store, dict(changes))
     with pytest.raises(CorruptionError):

@@ -25,7 +25,7 @@ def synthetic(size: int, followed: int | None = None) -> MemoryBackend:
     store = log_of(size, size if followed is None else followed)
     frontier = Frontier()
     frontier.extend(leaves(size))
-    put_rows(store, {LOG: encode_log(0, frontier)})
+    put_rows(store, {LOG: encode_log(0, frontier.to_bytes())})
     return store
 
 

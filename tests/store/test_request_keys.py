@@ -13,7 +13,7 @@ from engine import Add, Engine, Revive, Tombstone
 from engine.base.errors import ConflictError, InvalidInputError, LimitError, NotFoundError, RefusedError
 from engine.commands import Command
 from engine.store.maintenance import copy
-from engine.store.once import KEY_BYTES_MAX
+from engine.store.request_keys import KEY_BYTES_MAX
 from tests.query.recall.support import id_of
 from tests.support.children import start
 from tests.support.engines import backend_of, engine_on
@@ -181,17 +181,17 @@ def test_a_bulk_continues_after_the_part_that_was_committed(memory: Engine) -> N
 def test_a_bulk_may_be_cut_in_other_places(memory: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     """Parts of the first time are found although the repetition cuts the commands elsewhere."""
     acting, lines = memory.acting_as("ann", request="key"), [Add(f"line {number}") for number in range(20)]
-    monkeypatch.setattr("engine.store.store.COMMIT_CHUNK", 4)
+    monkeypatch.setattr("engine.store.bulk.COMMIT_CHUNK", 4)
     first = list(acting.apply_many(lines[:10]))
     size = memory.size
-    monkeypatch.setattr("engine.store.store.COMMIT_CHUNK", 100)
+    monkeypatch.setattr("engine.store.bulk.COMMIT_CHUNK", 100)
     assert list(acting.apply_many(lines))[:10] == first
     assert memory.size == size + 10
 
 
 def test_a_part_without_events_is_not_decided_again(memory: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     """A first part that changed nothing stays without effect after a later part has changed its subject."""
-    monkeypatch.setattr("engine.store.store.COMMIT_CHUNK", 1)
+    monkeypatch.setattr("engine.store.bulk.COMMIT_CHUNK", 1)
 
     memory.tombstone(A)
     acting = memory.acting_as("ann", request="key")

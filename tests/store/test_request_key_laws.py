@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from backends.memory import MemoryBackend
 from engine import Add, Link, Receipt, RegisterType, Relate, Revise, Revive, Tag, Tombstone, Unlink, Untag
 from engine.base.errors import EngineError, InDoubtError
-from engine.commands.base import Command
 from engine.commands.merge import Merge, Supersede
+from engine.commands.transaction import Command
 from engine.engine import Engine
 from tests.query.recall.support import id_of
 from tests.support.engines import BEGIN, engine_on, rows_of
@@ -146,7 +146,7 @@ def test_a_bulk_that_is_broken_off_continues_where_it_ended(
 ) -> None:
     """However often a call of several commits is cut, its repetition completes it, with the same receipts."""
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr("engine.store.store.COMMIT_CHUNK", 3)
+        patched.setattr("engine.store.bulk.COMMIT_CHUNK", 3)
         once = opened(begun())
         expected, error = bulk(once, made)
         backend = FaultBackend(begun())
@@ -181,7 +181,7 @@ def test_a_bulk_between_which_others_write_is_made_once(
 ) -> None:
     """Each event of the call is in one receipt, and a further repetition has the same receipts."""
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr("engine.store.store.COMMIT_CHUNK", 3)
+        patched.setattr("engine.store.bulk.COMMIT_CHUNK", 3)
         backend = FaultBackend(begun())
         for write, kind, between in faults:
             backend.fault = Fault("before" if kind == "before" else "after", write, mode="crash")

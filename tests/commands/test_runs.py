@@ -1,22 +1,27 @@
-"""Commands that are decided together give the rows, receipts and errors of commands decided one by one."""
+"""Commands of one transaction give the rows, receipts and errors of commands in transactions of their own."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import count
+from itertools import count, cycle
+from unittest.mock import patch
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from backends.memory import MemoryBackend
-from engine import Add, Engine, Link, Revise, Revive, Tag, Tombstone
+from engine import Add, Engine, Link, RegisterType, Revise, Revive, Tag, Tombstone
 from engine.base.errors import EngineError
 from engine.base.model import Receipt
-from engine.commands.base import Command
+from engine.base.validation import atom_id
+from engine.commands.look_ahead import look_ahead
 from engine.commands.reconcile import UpsertAtom, UpsertEdge
+from engine.commands.secrets.filter import SecretFilter
 from engine.commands.secrets.policy import SecretsPolicy
-from proofs.leaves import EdgeType
+from engine.commands.transaction import Command, Transaction, receipt
+from engine.ledger import appender
+from proofs.leaves import EdgeType, State
 
 pytestmark = pytest.mark.slow
 
@@ -75,6 +80,7 @@ edges = st.builds(
     data=st.just(b"") | st.sampled_from((b"", b"\x01", b"no CBOR")),
     override=st.booleans(),
 )
+plain = st.builds(Add, st.sampled_from(CONTENTS) | st.text("abc", min_size=1, max_size=2))
 histories = st.lists(adds | adds | adds | upserts | upserts | edges | edges | edges | others, max_size=25)
 
 
@@ -130,6 +136,80 @@ def error_of(engine: Engine, commands: Sequence[Command]) -> tuple[type, str] | 
     except EngineError as error:
         return type(error), str(error)
     return None
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    histories | st.lists(plain | upserts | edges | others, min_size=5, max_size=25),
+    st.lists(st.integers(1, 8), min_size=1, max_size=5),
+    st.booleans(),
+)
+def test_looking_ahead(commands: list[Command], spans: list[int], screened: bool) -> None:
+    """However far a transaction looks ahead, with a filter for secrets or without, the rows are the same."""
+    done = one_by_one(commands)[1]
+    expected, engine = filled(), filled()
+    for memory in (expected, engine) if screened else ():
+        memory.store.secret_filter = SecretFilter(SecretsPolicy("redact"))
+    receipts = [expected.apply([command])[0] for command in done]
+    lengths = cycle(spans)
+
+    def limited(tx: Transaction, commands: Sequence[Command], start: int) -> int:
+        length = next(lengths)
+        return 1 if length == 1 else look_ahead(tx, commands[: start + length], start)
+
+    with patch("engine.commands.look_ahead.look_ahead", limited):
+        assert engine.apply(done) == receipts
+    assert rows(engine) == rows(expected)
+
+
+def test_events_are_encoded_together() -> None:
+    """The events of a transaction are one run, until a command reads a record that one of them changes."""
+    adds: list[Command] = [Add(f"text {number}") for number in range(20)]
+    links: list[Command] = [UpsertEdge(ENDS[0], EdgeType.REFERENCES, ENDS[1], b"", override=True)]
+    first, second = (Add(name, id=IDS[at], force=True) for at, name in enumerate("ab"))
+    cases: list[tuple[list[Command], list[int]]] = [
+        (adds, [20]),
+        ([*adds, Tag(FOUR, ["new"]), *adds[:3]], [21]),
+        ([first, Tag(IDS[0], ["new"]), Tag(FOUR, ["new"])], [1, 2]),
+        ([first, second, *links, *adds], [2, 21]),
+        ([*adds, RegisterType("causes"), Tag(FOUR, ["new"])], [21, 1]),
+    ]
+    for made, runs in cases:
+        for policy in (None, SecretsPolicy("redact")):
+            engine = filled()
+            engine.store.secret_filter = None if policy is None else SecretFilter(policy)
+            with patch.object(appender, "encoded", wraps=appender.encoded) as encoded:
+                engine.apply(made)
+            assert [len(call.args[2]) for call in encoded.call_args_list] == runs
+
+
+def test_reading_any_row_of_a_waiting_event_gives_its_value() -> None:
+    """While events wait, a command reads the same rows as after they were encoded."""
+
+    class Read:
+        """A command that reads a row in several ways."""
+
+        def __init__(self, key: bytes) -> None:
+            self.key = key
+
+        def decide(self, tx: Transaction) -> Receipt:
+            value = tx.rows.get(self.key)
+            assert value == tx.batch.rows[self.key]
+            assert tx.rows.multi_get([self.key]) == [value]
+            return receipt("", State.LIVE)
+
+    made: list[Command] = [
+        Add("one", id=IDS[0]),
+        Add("two"),
+        UpsertEdge(ENDS[0], EdgeType.REFERENCES, atom_id(FOUR)),
+    ]
+    for last in range(1, len(made) + 1):
+        plain = filled()
+        before = rows(plain)
+        plain.apply(made[:last])
+        for key, value in rows(plain).items():
+            if before.get(key) != value and not key.startswith(b"meta/"):
+                filled().apply([*made[:last], Read(key)])
 
 
 def test_request_and_origin() -> None:

@@ -82,7 +82,7 @@ class _State:
         self.weight = KEPT_BYTES_MAX if found is None else found
         replay(rows, self.backend, self.size, head=read_log(self.backend).row)
         if self.store is None:
-            self.store = Store(self.backend, None)
+            self.store = Store(self.backend)
         self.store.erased_since = erased_since(self.backend, self.size)
 
     def _is_of(self, rows: Reader) -> bool:
@@ -107,7 +107,7 @@ class _State:
         self._closing.close()
 
 
-class KeptStates:
+class PastStates:
     """The past states of several memories that were used last. Safe to use from several threads.
 
     A new state is made from the nearest earlier state that is not in use, if there is one, so that going
@@ -254,11 +254,11 @@ class KeptStates:
 class StatesOfMemory:
     """The kept states of one memory."""
 
-    kept: KeptStates
+    kept: PastStates
     memory: str
 
     def opened(self, rows: Reader, size: int) -> AbstractContextManager[Store]:
-        """Open the store as it was when its journal had `size` events, as `KeptStates.opened` does."""
+        """Open the store as it was when its journal had `size` events, as `PastStates.opened` does."""
         return self.kept.opened(self.memory, rows, size)
 
     def forget(self) -> None:

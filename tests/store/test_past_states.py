@@ -19,9 +19,9 @@ from backends.errors import BackendClosed
 from engine.base.errors import RefusedError
 from engine.engine import Engine
 from engine.ledger.journal import read_log
-from engine.store import kept as module
-from engine.store.kept import KEPT_MAX, KeptStates
+from engine.store import past_states as module
 from engine.store.past import memory_bytes
+from engine.store.past_states import KEPT_MAX, PastStates
 from engine.store.replay import replay
 from tests.support.engines import engine_on
 from tests.support.workloads import commands, id_of
@@ -46,9 +46,9 @@ def clock() -> Clock:
 
 
 @pytest.fixture
-def states(clock: Clock) -> Iterator[KeptStates]:
+def states(clock: Clock) -> Iterator[PastStates]:
     """The kept states."""
-    made = KeptStates(clock=clock)
+    made = PastStates(clock=clock)
     yield made
     made.close()
 
@@ -66,14 +66,14 @@ def replays(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, int]]:
     return found
 
 
-def opened(states: KeptStates, url: str = "memory:", memory: str = "notes") -> Engine:
+def opened(states: PastStates, url: str = "memory:", memory: str = "notes") -> Engine:
     """Open a store whose past states are kept."""
     engine = Engine.open(url)
-    engine.store.kept = states.of(memory)
+    engine.store.past_states = states.of(memory)
     return engine
 
 
-def filled(states: KeptStates, count: int = 9) -> Engine:
+def filled(states: PastStates, count: int = 9) -> Engine:
     """A store in memory with some atoms, whose past states are kept."""
     engine = opened(states)
     for number in range(1, count + 1):
@@ -87,7 +87,7 @@ def contents(engine: Engine, moment: int) -> list[str | None]:
         return [past.get(found.id).content for found in past.find()]
 
 
-def test_a_text_that_another_process_erased_is_not_served(tmp_path: Path, states: KeptStates) -> None:
+def test_a_text_that_another_process_erased_is_not_served(tmp_path: Path, states: PastStates) -> None:
     """A kept state is not used after an erasure, whoever erased."""
     url = f"sqlite:{tmp_path / 'notes.db'}"
     with opened(states, url) as engine, Engine.open(url) as other:
@@ -99,7 +99,7 @@ def test_a_text_that_another_process_erased_is_not_served(tmp_path: Path, states
         assert engine.recall("vault midnight", as_of=2).hits == ()
 
 
-def test_an_erasure_empties_the_kept_states_at_once(states: KeptStates) -> None:
+def test_an_erasure_empties_the_kept_states_at_once(states: PastStates) -> None:
     """Not only when the next query asks."""
     engine = filled(states)
     contents(engine, 5)
@@ -108,7 +108,7 @@ def test_an_erasure_empties_the_kept_states_at_once(states: KeptStates) -> None:
     assert len(states) == 0
 
 
-def test_a_state_that_is_being_used_during_an_erasure_serves_nobody_else(states: KeptStates) -> None:
+def test_a_state_that_is_being_used_during_an_erasure_serves_nobody_else(states: PastStates) -> None:
     """It is deleted when its user leaves."""
     engine = filled(states)
     with engine.as_of(5) as before:
@@ -118,7 +118,7 @@ def test_a_state_that_is_being_used_during_an_erasure_serves_nobody_else(states:
     assert [state.users for state in states._states.values()] == [0]
 
 
-def test_the_roots_of_a_kept_moment_are_refused_if_a_text_was_erased_later(states: KeptStates) -> None:
+def test_the_roots_of_a_kept_moment_are_refused_if_a_text_was_erased_later(states: PastStates) -> None:
     """Going forward beyond the erasure, there are roots again."""
     engine = filled(states)
     engine.erase(id_of(2), "asked for")
@@ -128,7 +128,7 @@ def test_the_roots_of_a_kept_moment_are_refused_if_a_text_was_erased_later(state
 
 
 def test_a_query_that_waits_for_a_state_does_not_use_it_after_an_erasure(
-    states: KeptStates, replays: list[tuple[int, int]]
+    states: PastStates, replays: list[tuple[int, int]]
 ) -> None:
     """The state was dropped while it waited, so it replays its own."""
     engine = filled(states)
@@ -149,7 +149,7 @@ def test_a_query_that_waits_for_a_state_does_not_use_it_after_an_erasure(
 
 
 def test_a_copy_of_a_store_is_not_answered_from_the_states_of_the_original(
-    tmp_path: Path, states: KeptStates
+    tmp_path: Path, states: PastStates
 ) -> None:
     """Even under the name of the original, and if the copy erased a text before the original was asked."""
     original, copy = tmp_path / "original.db", tmp_path / "copy.db"
@@ -166,7 +166,7 @@ def test_a_copy_of_a_store_is_not_answered_from_the_states_of_the_original(
         assert contents(engine, 1) == []
 
 
-def test_memories_do_not_share_states(states: KeptStates, replays: list[tuple[int, int]]) -> None:
+def test_memories_do_not_share_states(states: PastStates, replays: list[tuple[int, int]]) -> None:
     """A moment of one memory is not the moment of another, and each is dropped alone."""
     one, two = opened(states, memory="one"), opened(states, memory="two")
     one.add("One.")
@@ -177,7 +177,7 @@ def test_memories_do_not_share_states(states: KeptStates, replays: list[tuple[in
     assert replays == [(0, 2)] * 3
 
 
-def test_a_moment_is_replayed_once(states: KeptStates, replays: list[tuple[int, int]]) -> None:
+def test_a_moment_is_replayed_once(states: PastStates, replays: list[tuple[int, int]]) -> None:
     """For queries and proofs alike, also after later events."""
     engine = filled(states)
     contents(engine, 5)
@@ -189,7 +189,7 @@ def test_a_moment_is_replayed_once(states: KeptStates, replays: list[tuple[int, 
 
 
 def test_going_forward_replays_only_the_events_between(
-    states: KeptStates, replays: list[tuple[int, int]]
+    states: PastStates, replays: list[tuple[int, int]]
 ) -> None:
     """Going back replays from the beginning, and both moments are then kept."""
     engine = filled(states)
@@ -201,11 +201,11 @@ def test_going_forward_replays_only_the_events_between(
 @given(st.integers(0, 10_000), st.lists(st.integers(0, 29), min_size=2, max_size=6))
 def test_a_kept_state_answers_as_one_replayed_from_the_beginning(seed: int, moments: list[int]) -> None:
     """The roots of all moments, in any order, are those of the memory without kept states."""
-    engine, states = engine_on(), KeptStates()
+    engine, states = engine_on(), PastStates()
     for command in commands(20, seed):
         engine.apply([command])
     expected = [engine.root(as_of=moment % engine.size) for moment in moments]
-    engine.store.kept = states.of("notes")
+    engine.store.past_states = states.of("notes")
     found = []
     for moment in moments:
         engine.recall("kettle", as_of=moment % engine.size)
@@ -215,7 +215,7 @@ def test_a_kept_state_answers_as_one_replayed_from_the_beginning(seed: int, mome
 
 
 def test_threads_that_ask_for_one_moment_wait_for_one_replay(
-    states: KeptStates, replays: list[tuple[int, int]]
+    states: PastStates, replays: list[tuple[int, int]]
 ) -> None:
     """All of them get the same answer."""
     engine = filled(states)
@@ -229,7 +229,7 @@ def test_threads_that_ask_for_one_moment_wait_for_one_replay(
     assert replays == [(0, 6)]
 
 
-def test_the_number_of_states_is_bounded(states: KeptStates) -> None:
+def test_the_number_of_states_is_bounded(states: PastStates) -> None:
     """The state that was used longest ago is dropped first."""
     engine = filled(states)
     for moment in range(9, 0, -1):
@@ -238,7 +238,7 @@ def test_the_number_of_states_is_bounded(states: KeptStates) -> None:
     assert [size for _, size in states._states] == [5, 4, 3, 2]
 
 
-def test_the_bytes_of_the_states_are_bounded(states: KeptStates, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_bytes_of_the_states_are_bounded(states: PastStates, monkeypatch: pytest.MonkeyPatch) -> None:
     """Two states whose payloads together are too large are not both kept."""
     engine = filled(states)
     monkeypatch.setattr(module, "KEPT_BYTES_MAX", memory_bytes(engine.store.backend, 8))
@@ -247,7 +247,7 @@ def test_the_bytes_of_the_states_are_bounded(states: KeptStates, monkeypatch: py
     assert [size for _, size in states._states] == [7]
 
 
-def test_a_state_is_dropped_when_it_was_not_used_for_a_time(states: KeptStates, clock: Clock) -> None:
+def test_a_state_is_dropped_when_it_was_not_used_for_a_time(states: PastStates, clock: Clock) -> None:
     """The time since its last use counts."""
     engine = filled(states)
     contents(engine, 7)
@@ -262,7 +262,7 @@ def test_a_state_is_dropped_when_it_was_not_used_for_a_time(states: KeptStates, 
 
 
 def test_a_state_that_is_too_large_for_memory_is_in_a_folder_that_is_deleted(
-    states: KeptStates, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    states: PastStates, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """Also if a smaller state grows into it."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
@@ -278,7 +278,7 @@ def test_a_state_that_is_too_large_for_memory_is_in_a_folder_that_is_deleted(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_replay_that_fails_leaves_no_state(states: KeptStates, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_replay_that_fails_leaves_no_state(states: PastStates, monkeypatch: pytest.MonkeyPatch) -> None:
     """The next query replays again."""
     engine = filled(states)
     with monkeypatch.context() as broken:

@@ -31,13 +31,13 @@ from engine.followers.trees import TreesFollower, stored_value
 from engine.ledger.codec import decode_header
 from engine.ledger.journal import LogState, read_header, subject_key
 from engine.ledger.layout import (
+    ATOM,
     COUNTERS,
     EDGE_FROM,
     EDGE_TO,
     ERASURE,
     JOURNAL,
     TYPE_BY_CODE,
-    atom_key,
     cursor_key,
     edge_from_key,
     erasure_key,
@@ -110,7 +110,8 @@ class Evidence:
         subject."""
         self._sure: set[bytes] = set()
         """Atoms whose records were found to be correct, and that have not been erased since."""
-        self._counters: bytes | None = b""
+        self._counters: tuple[bytes | None, Counters] | None = None
+        """The row of the counters that was checked last, and the counters."""
 
     @property
     def sure(self) -> AbstractSet[bytes]:
@@ -165,8 +166,8 @@ class Evidence:
             self._last, self._size, self._sure = {}, start, set()
         self._cursor, self._included = raw, start
 
-    def note(self, entries: Sequence[Entry], counters: bytes | None) -> None:
-        """Remember the row of the counters, and events that directly follow the known events."""
+    def note(self, entries: Sequence[Entry], row: bytes, counters: Counters) -> None:
+        """Remember the counters with their row, and events that directly follow the known events."""
         details = [header.detail for header, _, _ in entries]
         seqs = range(self._size, self._size + len(details))
         kinds = {header[2] for header, _, _ in entries}
@@ -182,7 +183,7 @@ class Evidence:
                 erased = [header.detail for header, _, _ in entries if header.kind is EventKind.ERASED]
                 self._sure.difference_update(map(subject_key, erased))
         self._size = seqs.stop
-        self._counters = counters
+        self._counters = row, counters
 
     def atom(self, atom: bytes) -> AtomRecord | None:
         """Return the record of an atom, or None if the atom was never recorded.
@@ -190,7 +191,7 @@ class Evidence:
         Raises:
             CorruptionError: the record, or its absence, contradicts the journal.
         """
-        raw = self._rows.get(atom_key(atom))
+        raw = self._rows.get(ATOM + atom)
         if raw is None:
             self.check_unrecorded("atoms", [atom])
             return None
@@ -326,21 +327,22 @@ class Evidence:
             CorruptionError: the counters contradict the ordinals or the predicates.
         """
         rows, raw = self._rows, self._meta.get(COUNTERS)
+        if self._counters is not None and raw == self._counters[0]:
+            return self._counters[1]
         counters = decode_counters(raw)
-        if raw != self._counters:
-            ordinal, code = counters
-            around = [ordinal_key(ordinal), type_code_key(code.to_bytes(3, "big")[-2:])]
-            before = [ordinal_key(ordinal - 1)] if ordinal else []
-            before += [type_code_key((code - 1).to_bytes(2, "big"))] if code > FIRST_TYPE_CODE else []
-            free = rows.multi_get(around[: 2 if code <= 0xFFFF else 1])
-            if any(row is not None for row in free) or None in rows.multi_get(before):
-                raise CorruptionError(
-                    f"the next ordinal {ordinal} and the next code {code:x} of a predicate do not follow "
-                    "the assigned ones",
-                    hint=HINT,
-                    family="meta",
-                )
-            self._counters = raw
+        ordinal, code = counters
+        around = [ordinal_key(ordinal), type_code_key(code.to_bytes(3, "big")[-2:])]
+        before = [ordinal_key(ordinal - 1)] if ordinal else []
+        before += [type_code_key((code - 1).to_bytes(2, "big"))] if code > FIRST_TYPE_CODE else []
+        free = rows.multi_get(around[: 2 if code <= 0xFFFF else 1])
+        if any(row is not None for row in free) or None in rows.multi_get(before):
+            raise CorruptionError(
+                f"the next ordinal {ordinal} and the next code {code:x} of a predicate do not follow "
+                "the assigned ones",
+                hint=HINT,
+                family="meta",
+            )
+        self._counters = raw, counters
         return counters
 
 
