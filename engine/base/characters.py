@@ -188,26 +188,6 @@ def _check_combining(value: str, what: str) -> None:
             raise LimitError(f"{what} has over {limits.COMBINING_RUN_MAX} combining marks in a row")
 
 
-def content(value: object) -> str:
-    """Return `value` if it can be the text of an atom: not blank, at most 1 MiB.
-
-    Raises:
-        InvalidInputError: see `checked_text`, or `value` is blank.
-    """
-    if (
-        type(value) is str
-        and value.isascii()
-        and 0 < len(value) <= limits.CONTENT_BYTES_MAX
-        and "\x00" not in value
-        and not value.isspace()
-    ):
-        return value
-    text = checked_text(value, "content", limits.CONTENT_BYTES_MAX)
-    if not text.strip():
-        raise InvalidInputError("content is blank; give some text")
-    return text
-
-
 def may_stand_in_tag(character: str) -> bool:
     """Return True if `character` is white space, or visible, assigned and not for private use."""
     return character.isspace() or (

@@ -7,7 +7,6 @@ two spellings of one tag must be equal (SPEC: Text rules and limits).
 from __future__ import annotations
 
 import re
-import struct
 import unicodedata
 import uuid
 from collections.abc import Iterable, Mapping
@@ -43,6 +42,26 @@ def quoted(value: object) -> str:
         return ascii(value)[:80]
     except ValueError:  # CPython does not format integers of over 4,300 digits, even inside other values
         return f"a value of type {type(value).__name__} with a number of over 4,300 digits"
+
+
+def content(value: object) -> str:
+    """Return `value` if it can be the text of an atom: not blank, at most 1 MiB.
+
+    Raises:
+        InvalidInputError: see `checked_text`, or `value` is blank.
+    """
+    if (
+        type(value) is str
+        and value.isascii()
+        and 0 < len(value) <= limits.CONTENT_BYTES_MAX
+        and "\x00" not in value
+        and not value.isspace()
+    ):
+        return value
+    text = checked_text(value, "content", limits.CONTENT_BYTES_MAX)
+    if not text.strip():
+        raise InvalidInputError("content is blank; give some text")
+    return text
 
 
 def line(value: object, what: str, most: int) -> str:
@@ -201,9 +220,7 @@ def aliases(values: object) -> tuple[str, ...] | None:
 def meta(values: object) -> dict[str, Scalar] | None:
     """Return the map `values` in the key order of canonical CBOR, or None if it is empty.
 
-    Each value must be a boolean, a number or a text.
-
-    A float that has no fractional part is stored as an integer.
+    Each value must be a boolean, a number or a text. A float without a fractional part becomes an integer.
 
     Raises:
         InvalidInputError: `values` is not such a map, or contains a number that some JSON parsers would
@@ -352,27 +369,6 @@ def callback(value: object, what: str) -> None:
     """
     if not callable(value):
         raise InvalidInputError(f"{what} must be a function, not {type(value).__name__}")
-
-
-def weight(value: object) -> bytes:
-    """Return the weight of an edge as four bytes: an IEEE 754 binary32 number, big-endian.
-
-    Raises:
-        InvalidInputError: `value` is not a number, or it is NaN, infinite, negative zero, or too large for
-            binary32.
-    """
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise InvalidInputError(f"weight must be a number, not {quoted(value)}")
-    try:
-        packed = struct.pack(">f", value)
-    except (OverflowError, struct.error):
-        raise InvalidInputError(f"weight {quoted(value)} does not fit in 32 bits") from None
-    exponent = packed[0] & 0x7F, packed[1] & 0x80
-    if exponent == (0x7F, 0x80) or packed == b"\x80\x00\x00\x00":
-        raise InvalidInputError(
-            f"weight must be a finite number other than negative zero, not {quoted(value)}"
-        )
-    return packed
 
 
 def atom_id(value: object, what: str = "atom id") -> bytes:

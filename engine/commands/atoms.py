@@ -11,7 +11,7 @@ from datetime import datetime
 from itertools import islice
 from typing import Any
 
-from engine.base import characters, limits, times, validation
+from engine.base import limits, times, validation
 from engine.base.errors import ConflictError, LimitError, NotFoundError, RefusedError
 from engine.base.model import UNCHANGED, Receipt, Unchanged
 from engine.base.validation import atom_id, show_id
@@ -81,7 +81,7 @@ class Add(_ReusableFields):
         """
         # Most fields have their default value, and a call takes ten times as long as a comparison.
         return AtomBody(
-            characters.content(self.content),
+            validation.content(self.content),
             None if self.title is None else _line(self.title, "title", limits.TITLE_BYTES_MAX),
             "note" if self.kind == "note" else validation.label(self.kind, "kind"),
             () if self.tags == () else validation.tags(self.tags),

@@ -6,6 +6,7 @@ names of entities. An entity is created when its name is first used.
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
@@ -106,7 +107,7 @@ class Link:
         except UnknownTypeError as error:
             error.hint = f"register the type first (register_type), or {KNOWN_TYPES}"
             raise
-        body = EdgeBody(validation.weight(self.weight), edge_data(self.data))
+        body = EdgeBody(edge_weight(self.weight), edge_data(self.data))
         for end in (self.src, self.dst):
             if recorded(tx, end).state is State.ERASED:
                 raise ConflictError(f"cannot link atom {show_id(atom_id(end))}: it is erased")
@@ -153,6 +154,27 @@ def _detail(tx: Transaction, src: str, kind: TypeName, dst: str) -> EdgeDetail:
 
 def _subject(tx: Transaction, detail: EdgeDetail) -> str:
     return f"{show_id(detail.src)} {type_name(tx.rows, detail.type)} {show_id(detail.dst)}"
+
+
+def edge_weight(value: object) -> bytes:
+    """Return the weight of an edge as four bytes: an IEEE 754 binary32 number, big-endian.
+
+    Raises:
+        InvalidInputError: `value` is not a number, or it is NaN, infinite, negative zero, or too large for
+            binary32.
+    """
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise InvalidInputError(f"weight must be a number, not {validation.quoted(value)}")
+    try:
+        packed = struct.pack(">f", value)
+    except (OverflowError, struct.error):
+        raise InvalidInputError(f"weight {validation.quoted(value)} does not fit in 32 bits") from None
+    exponent = packed[0] & 0x7F, packed[1] & 0x80
+    if exponent == (0x7F, 0x80) or packed == b"\x80\x00\x00\x00":
+        raise InvalidInputError(
+            f"weight must be a finite number other than negative zero, not {validation.quoted(value)}"
+        )
+    return packed
 
 
 def edge_data(data: object) -> bytes:

@@ -24,10 +24,10 @@ from typing import Any, Final
 
 from backends.base import Reader
 from engine.base.model import Direction, Receipt
-from engine.base.validation import show_id, weight
+from engine.base.validation import show_id
 from engine.base.validation import tags as checked_tags
 from engine.commands.atoms import Add, Revise, Revive, Tag, Tombstone, Untag, is_destroyed
-from engine.commands.edges import Link, RegisterType, TypeName, Unlink, edge_data
+from engine.commands.edges import Link, RegisterType, TypeName, Unlink, edge_data, edge_weight
 from engine.commands.transaction import Command, Transaction, receipt
 from engine.ledger.journal import entries_back, read_header
 from engine.ledger.queries import body_of, edges_at
@@ -320,7 +320,7 @@ class UpsertEdge:
         return receipt(src, State.LIVE, *tx.events[first:])
 
 
-_PLAIN: Final = EdgeBody(weight(1.0), b"")
+_PLAIN: Final = EdgeBody(edge_weight(1.0), b"")
 
 
 @dataclass(frozen=True, slots=True)

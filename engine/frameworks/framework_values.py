@@ -14,7 +14,7 @@ from copy import deepcopy
 from math import isfinite
 from typing import Any, Final, NamedTuple
 
-from engine.base import characters, json_text, validation
+from engine.base import json_text, validation
 from engine.base.errors import ConflictError, InvalidInputError, RefusedError
 from engine.base.validation import quoted
 from engine.commands.transaction import Transaction
@@ -142,7 +142,7 @@ def _is_field(name: str, value: Any) -> bool:
 
 def _is_valid(text: str, meta: Mapping[str, Scalar]) -> bool:
     try:
-        characters.content(text)
+        validation.content(text)
         validation.meta(meta)
     except InvalidInputError:
         return False

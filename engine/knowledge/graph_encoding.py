@@ -95,7 +95,7 @@ def checked_observations(values: object) -> tuple[str, ...]:
     Raises:
         InvalidInputError: an observation is blank, or breaks a rule of SPEC.md.
     """
-    return tuple(dict.fromkeys(map(characters.content, validation.several(values, "observations"))))
+    return tuple(dict.fromkeys(map(validation.content, validation.several(values, "observations"))))
 
 
 def checked_relation(relation: Relation) -> Relation:

@@ -19,10 +19,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from engine.base.characters import content as checked_content
 from engine.base.errors import InvalidInputError, NotFoundError, translated
 from engine.base.json_text import JsonError, parse_several
 from engine.base.limits import FOLLOW_EVENTS_MAX
+from engine.base.validation import content as checked_content
 from engine.base.validation import provenance as checked_provenance
 from engine.base.validation import quoted
 from engine.commands.atoms import ERASED, is_destroyed

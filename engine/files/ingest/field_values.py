@@ -12,9 +12,9 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from engine.base import validation as rules
-from engine.base.characters import content
 from engine.base.errors import InvalidInputError
 from engine.base.limits import CREATED_MAX, CREATED_MIN, SOURCE_BYTES_MAX, TITLE_BYTES_MAX
+from engine.base.validation import content
 from engine.files.ingest.documents import BadItemError
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)

@@ -16,7 +16,7 @@ from engine.base.model import Receipt
 from engine.base.validation import atom_id, show_id
 from engine.commands import Add, Link, RegisterType, Revise, Tag
 from engine.commands.atoms import is_destroyed
-from engine.commands.edges import known_type
+from engine.commands.edges import edge_weight, known_type
 from engine.commands.transaction import Transaction, receipt
 from engine.knowledge import graph_encoding
 from engine.knowledge.dreaming.relations.relation_words import SYMMETRIC
@@ -36,7 +36,7 @@ CATEGORIES: Final = frozenset(category.value for category in Category)
 
 RELATED: Final = bytes([EdgeType.RELATED_TO])
 
-_PLAIN: Final = EdgeBody(validation.weight(1.0), b"")
+_PLAIN: Final = EdgeBody(edge_weight(1.0), b"")
 """The body of the events that add edges `mentions`."""
 
 
