@@ -1,8 +1,12 @@
-"""Commands that create and describe stores: init, status, and memory for the named memories of a store."""
+"""Commands that create and describe stores: init, status, and memory for the named memories of a store.
+
+The code of named memories loads SQLite, so the functions that need it import it: `status` does not.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from backends import store_exists
 from engine.base.errors import InvalidInputError, RefusedError, translated
@@ -12,9 +16,11 @@ from engine.cli.cli_session import Session
 from engine.cli.command_declaration import argument, command, option
 from engine.cli.shared_options import dry_run, one_of
 from engine.memory.memory_settings import find_root, find_secrets
-from engine.memory.named_memories import NamedMemory, all_described, create, delete, memories, rename
 from engine.memory.open_memory import retry_while_busy
 from engine.store.named_places import memory_url, root_of
+
+if TYPE_CHECKING:
+    from engine.memory.named_memories import NamedMemory
 
 
 @command("engine init", "engine --store sqlite:shared.db init")
@@ -129,6 +135,8 @@ def memory(
 
 
 def _names(session: Session, url: str) -> int:
+    from engine.memory.named_memories import memories
+
     found = memories(url)
     if not found:
         session.out.note(f"no memories in {root_of(url).url}")
@@ -136,6 +144,8 @@ def _names(session: Session, url: str) -> int:
 
 
 def _list(session: Session, url: str) -> int:
+    from engine.memory.named_memories import all_described
+
     root = root_of(url)
     found = list(all_described(root))
     rows = [_row(one) for one in found]
@@ -151,6 +161,8 @@ def _row(one: NamedMemory) -> tuple[str, ...]:
 
 
 def _create(session: Session, url: str, name: str, *, dry_run: bool) -> int:
+    from engine.memory.named_memories import create, memories
+
     place = memory_url(url, name)
     if dry_run:
         made = name not in memories(url)
@@ -162,6 +174,8 @@ def _create(session: Session, url: str, name: str, *, dry_run: bool) -> int:
 
 
 def _rename(session: Session, url: str, old: str, new: str, *, dry_run: bool) -> int:
+    from engine.memory.named_memories import rename
+
     retry_while_busy(lambda: rename(url, old, new, dry_run=dry_run), session.wait)
     session.out.note(f"{'would rename' if dry_run else 'renamed'} memory {old}")
     place = memory_url(url, new)
@@ -169,6 +183,8 @@ def _rename(session: Session, url: str, old: str, new: str, *, dry_run: bool) ->
 
 
 def _delete(session: Session, url: str, name: str, *, sure: bool, asked: bool) -> int:
+    from engine.memory.named_memories import delete
+
     found = retry_while_busy(lambda: delete(url, name, dry_run=not sure), session.wait)
     session.out.note("backups, copies and mirrors of the memory are not deleted")
     failure = None
