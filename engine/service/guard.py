@@ -20,7 +20,6 @@ import time
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Final
 
@@ -29,7 +28,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from engine.base import __version__
 from engine.remote.wire.problem_details import Problem
 from engine.service.listening import LOOPBACK, Listener, Settings, address_of
-from engine.service.request_logs import where
+from engine.service.request_logs import Exchange, where
 
 log: Final = logging.getLogger("engine.service")
 # What the application and the server tell each other about a request: keys of `scope["state"]` (ASGI).
@@ -232,31 +231,6 @@ class _CheckedBody:
         if not (self.status or self.refused):
             await problem(self._scope, self._receive, self._send)
         self.refused = True
-
-
-@dataclass(frozen=True, slots=True)
-class Exchange:
-    """One request and its answer."""
-
-    method: str
-    """The method, or `OTHER`."""
-
-    route: str
-    """The template of the path, such as `/v1/memories/{memory}/recall`."""
-
-    status: int
-
-    seconds: float
-    """The time from the request's headers to the end of the answer."""
-
-    sent: int
-    """The bytes of the answer's body."""
-
-    token: str
-    """The name of the token, or an empty text."""
-
-    peer: str
-    """The address of the client."""
 
 
 Observer = Callable[[Exchange], None]

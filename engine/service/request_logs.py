@@ -7,13 +7,36 @@ import json
 import logging
 import sys
 import traceback
+from dataclasses import dataclass
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Final, TextIO
-
-if TYPE_CHECKING:
-    from engine.service.guard import Exchange
+from typing import Any, Final, TextIO
 
 _FRAMES: Final = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """One request and its answer."""
+
+    method: str
+    """The method, or `OTHER`."""
+
+    route: str
+    """The template of the path, such as `/v1/memories/{memory}/recall`."""
+
+    status: int
+
+    seconds: float
+    """The time from the request's headers to the end of the answer."""
+
+    sent: int
+    """The bytes of the answer's body."""
+
+    token: str
+    """The name of the token, or an empty text."""
+
+    peer: str
+    """The address of the client."""
 
 
 def log_requests(exchange: Exchange, file: TextIO | None = None) -> None:

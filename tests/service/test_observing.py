@@ -17,8 +17,8 @@ import pytest
 from engine.base.scopes import Scope
 from engine.service.access import Access
 from engine.service.app import application
-from engine.service.guard import BUCKETS, Exchange, Metrics
-from engine.service.request_logs import JsonFormatter, log_requests
+from engine.service.guard import BUCKETS, Metrics
+from engine.service.request_logs import Exchange, JsonFormatter, log_requests
 from engine.service.served_memories import Memories
 from tests.service.raw import Served, rest_of, serving, status_of
 from tests.service.support import KnownGrant

@@ -5,8 +5,9 @@ use std::borrow::Cow;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyString};
 
+use crate::limits::TEXT_BYTES_MAX;
 use crate::simple::simplified;
-use crate::text::{analyse, shown, Field, Table, TermId, Terms, TEXT_BYTES_MAX};
+use crate::text::{analyse, shown, Field, Table, TermId, Terms};
 use crate::words::words;
 
 const ELLIPSIS: char = '…';

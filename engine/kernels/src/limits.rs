@@ -39,3 +39,5 @@ pub const EDGE_DATA_BYTES_MAX: usize = 4096;
 pub const REQUEST_BYTES_MAX: usize = 128;
 pub const ORIGIN_BYTES_MAX: usize = 256;
 pub const FOLDER_BYTES_MAX: usize = 512;
+/// The bytes of a text that a kernel analyses at most.
+pub const TEXT_BYTES_MAX: usize = 1 << 21;

@@ -44,7 +44,7 @@ pub fn simplified(text: &str) -> Option<Cow<'_, [u8]>> {
     if text.is_ascii() {
         return Some(Cow::Borrowed(text.as_bytes()));
     }
-    if text.len() > crate::text::TEXT_BYTES_MAX {
+    if text.len() > crate::limits::TEXT_BYTES_MAX {
         return None;
     }
     let mut simple = Vec::with_capacity(text.len());
@@ -73,6 +73,6 @@ pub fn simplified(text: &str) -> Option<Cow<'_, [u8]>> {
 /// Return whether `simplified` gives a result.
 pub fn is_simple(text: &str) -> bool {
     text.is_ascii()
-        || (text.len() <= crate::text::TEXT_BYTES_MAX
+        || (text.len() <= crate::limits::TEXT_BYTES_MAX
             && text.chars().all(|character| character.is_ascii() || class(character).is_some()))
 }

@@ -8,6 +8,7 @@ use std::sync::Mutex;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyString};
 
+use crate::limits::TEXT_BYTES_MAX;
 use crate::lookup::Lookup;
 use crate::rows::term_number;
 use crate::simple::{is_simple, simplified};
@@ -20,8 +21,6 @@ const BYTES_MAX: usize = 4 << 20;
 
 /// The number of fields below which starting a second thread takes longer than it saves.
 const FIELDS_PER_THREAD: usize = 256;
-
-pub const TEXT_BYTES_MAX: usize = 1 << 21;
 
 /// The bit that distinguishes a word that is not in the table from the number of a term.
 const UNKNOWN: u32 = 1 << 31;
