@@ -30,6 +30,8 @@ from tests.support import children, workloads
 from tests.support.engines import after, ticking
 from tests.support.leveldb import needs_leveldb
 
+pytestmark = pytest.mark.slow
+
 KINDS = [pytest.param("leveldb", marks=needs_leveldb), "sqlite"]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -13,6 +14,8 @@ from tests.exchange.journals import LINES, exported, history, imported, refused
 from tests.support import workloads
 from tests.support.engines import after
 from tests.support.workloads import id_of
+
+pytestmark = pytest.mark.slow
 
 
 def test_a_payload_that_no_event_destroyed_is_refused() -> None:

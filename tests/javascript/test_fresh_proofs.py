@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from random import Random
 
+import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -16,6 +17,8 @@ from tests.support.workloads import commands, id_of
 from tests.trust.proving.support import every_claim, filled, log_head
 from tests.vectors.stores import Made, engine_of, made, ticks
 from tests.vectors.valid import claims_of, prove_one
+
+pytestmark = pytest.mark.slow
 
 EACH = 2
 """How many claims of each number and state are proved of a history, opened and sealed."""

@@ -6,10 +6,14 @@ import json
 from hashlib import sha256
 from typing import Any
 
+import pytest
+
 from engine.base.characters import is_assigned
 from proofs.leaves import tag_identity
 from tests.javascript.node import ask
 from tests.support.shared_data import needs
+
+pytestmark = pytest.mark.slow
 
 FIPS = {
     b"": "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",

@@ -14,6 +14,8 @@ from tests.javascript.node import Answer, ask
 from tests.support.engines import engine_on
 from tests.support.workloads import id_of
 
+pytestmark = pytest.mark.slow
+
 FIRST = id_of(1)
 
 

@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+import pytest
+
 import tests.soundness.all_rejects  # noqa: F401  fills the register
 from proofs.errors import ProofError
 from tests.javascript.agreement import Asked, verdicts
 from tests.soundness.rejects import REJECTS
 from tests.soundness.wire import Case, basis_of, claim_of
+
+pytestmark = pytest.mark.slow
 
 OPEN: Final = {("root", "log-size"), ("form", "inclusion"), ("encoding", "form")}
 """The reason expected and that of JavaScript, where SPEC allows both."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -23,6 +24,8 @@ from engine.query.recall.signals.scoring import Lists, best_documents, gains_at
 from tests.index.lines import SOURCES, TITLES, Document, Line
 from tests.kernels.native import native
 from tests.kernels.test_score import searches
+
+pytestmark = pytest.mark.slow
 
 WEIGHTS = st.sampled_from([0.0, 0.25, 1.0])
 DOCUMENTS = st.builds(

@@ -8,6 +8,8 @@ from tests.kernels.fuzz.properties import kept, names, prepared
 from tests.kernels.native import native
 from tests.support.soak import FACTOR
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize("name", names())
 def test_kept_inputs_pass(name: str) -> None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from pyroaring import BitMap
@@ -17,6 +18,8 @@ from engine.query.recall.candidates import Mentions, covering, ranked
 from engine.query.recall.signals import scoring
 from engine.query.recall.signals.scoring import Lists, best_documents, gains_at
 from tests.kernels.native import native
+
+pytestmark = pytest.mark.slow
 
 HEADS = (0.0, 0.5, 2.0)
 

@@ -20,6 +20,8 @@ from tests.reference.world import World
 from tests.spec.spec_facts import Document
 from tests.spec.spec_naive import chunk_bytes, dumps, index_leaves, tree_root
 
+pytestmark = pytest.mark.slow
+
 COUNT, SHOWN = 65_540, (5, 70, 65_535, 65_537, 65_539)
 """The number of ordinals, and the ordinals of the atoms with the tag and the term. Atom 70 is tombstoned."""
 WITNESSES, SETS, LIVES = 8, 1, 2

@@ -18,6 +18,8 @@ from tests.soundness.rejects import cut
 from tests.soundness.synthetic import opened, tree_of
 from tests.support.soak import FACTOR
 
+pytestmark = pytest.mark.slow
+
 SIZES = sorted(
     {*range(1, 66), *(size for power in range(7, 10) for size in (2**power - 1, 2**power, 2**power + 1))}
 )

@@ -20,6 +20,8 @@ from tests.soundness.recoding import head
 from tests.soundness.support import items
 from tests.soundness.wire import ATOMS, OPENING, Item, edited, packed, parts_of, refusal, replaced
 
+pytestmark = pytest.mark.slow
+
 T = TypeVar("T")
 MEGABYTE = 1 << 20
 

@@ -18,6 +18,8 @@ from tests.support.children import ROOT as FOLDER
 from tests.support.engines import backend_of, copied_rows, engine_on, projection_rows
 from tests.support.workloads import commands
 
+pytestmark = pytest.mark.slow
+
 COUNT = 400
 ROOT = "435f98a7dbc0e43a286e194caefe34982d22b55eae6d5ccdafb2c8822676a529"
 """The overall root of 400 commands with a checkpoint in the middle. It changes only with the format."""

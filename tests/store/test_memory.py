@@ -20,6 +20,8 @@ from engine.trust.audit.verify import verify
 from proofs.events import Entry
 from tests.support.engines import backend_of, engine_on
 
+pytestmark = pytest.mark.slow
+
 STEP = 50
 """The number of events that are read at once during these tests."""
 

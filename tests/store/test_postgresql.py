@@ -22,6 +22,8 @@ from tests.support.children import ROOT
 from tests.support.postgresql import shared_server
 from tests.support.workloads import commands
 
+pytestmark = pytest.mark.slow
+
 
 def url(name: str) -> str:
     """Return the URL of a memory on the shared server."""

@@ -15,6 +15,8 @@ from tests.support.children import run
 from tests.support.leveldb import needs_leveldb
 from tests.support.read_only import WAYS, prefix_for
 
+pytestmark = pytest.mark.slow
+
 READ = """
 import json, sys, tempfile
 from backends import open_backend

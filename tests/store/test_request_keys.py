@@ -19,6 +19,8 @@ from tests.support.children import start
 from tests.support.engines import backend_of, engine_on
 from tests.support.postgresql import shared_server
 
+pytestmark = pytest.mark.slow
+
 A, B = id_of(1), id_of(2)
 
 

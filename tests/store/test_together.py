@@ -12,6 +12,8 @@ from engine import Add, Engine
 from engine.base import limits
 from engine.store.bulk import Alongside
 
+pytestmark = pytest.mark.slow
+
 
 def test_the_block_ends_after_the_work() -> None:
     """No work is left running when the block ends, also if the block raises an error."""

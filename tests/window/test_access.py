@@ -15,6 +15,8 @@ from tests.window.service import KETTLE, PLAN, Window, filled, settled
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
+pytestmark = pytest.mark.slow
+
 VIEWS: Final = {
     "start": "",
     "hits": "q=kettle",

@@ -17,6 +17,8 @@ from tests.window.service import Service, Window, filled, window
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
+pytestmark = pytest.mark.slow
+
 MARKUP = "<b>bold</b>"
 
 

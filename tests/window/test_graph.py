@@ -17,6 +17,8 @@ from tests.window.service import BOILER, KETTLE, PLAN, Service, Window, filled, 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
+pytestmark = pytest.mark.slow
+
 QUESTION = "q=kettle&form=graph"
 HOSTILE = id_of(8)
 OAK, HIGH, WIDE_OAK = id_of(21), id_of(22), id_of(23)

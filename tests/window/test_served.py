@@ -21,6 +21,8 @@ from tests.window.service import KETTLE, PLAN, Visitor, fill
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
+pytestmark = pytest.mark.slow
+
 TIMEOUT = 60
 
 

@@ -17,6 +17,8 @@ from tests.window.service import Service, filled, window
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
+pytestmark = pytest.mark.slow
+
 BLOCKED: Final = """
 for (const name of ["localStorage", "sessionStorage"]) {
   Object.defineProperty(window, name, {

@@ -15,6 +15,8 @@ from tests.window.service import BOILER, KETTLE, PLAN, Service, Window, filled, 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Route
 
+pytestmark = pytest.mark.slow
+
 BEFORE = 2
 """The seq of the event that added the plan, before it was revised."""
 MARKUP = "<img src=x onerror=\"document.title='owned'\">"

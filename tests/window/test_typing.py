@@ -14,6 +14,8 @@ from tests.window.service import Service, Window, filled, hold, honest, window
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Route
 
+pytestmark = pytest.mark.slow
+
 REST = 250
 """The time, in ms, after which typing has ended."""
 

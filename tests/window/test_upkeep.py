@@ -18,6 +18,8 @@ from tests.window.service import BOILER, KETTLE, PLAN, Lie, Window, filled, sett
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
+pytestmark = pytest.mark.slow
+
 MARKUP = "<img src=x onerror=\"document.title='owned'\">"
 COPY, COPY_2, HELD, OLD = id_of(11), id_of(12), id_of(13), id_of(14)
 TEXT = "The meeting about the roof is on the first Tuesday of March in the small hall of the town."

@@ -21,6 +21,8 @@ from tests.window.browser import NARROW, ORIGIN, WIDE, faults_of_access, opened,
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
+pytestmark = pytest.mark.slow
+
 ATOM = "1f0c0000-0000-4000-8000-000000000001"
 TEXT = "The kettle is descaled on Mondays.\nMs Okafor services the boiler."
 MISSING_ED25519 = """

@@ -18,6 +18,8 @@ from tests.window.service import BOILER, KETTLE, PLAN, Service, Window, filled, 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory) -> Path:

@@ -24,6 +24,8 @@ from tests.support.engines import put_rows
 from tests.support.leveldb import LEVELDB
 from tests.support.workloads import id_of
 
+pytestmark = pytest.mark.slow
+
 BOTH = pytest.mark.parametrize("scheme", [LEVELDB, "sqlite"])
 
 

@@ -6,6 +6,7 @@ import shutil
 import tempfile
 from pathlib import Path
 
+import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -18,6 +19,8 @@ from tests.files.mirror.parsing import listed, tree
 from tests.files.mirror.test_killed import killed_at
 from tests.files.mirror.test_mirror_pull import IDS, TEXTS, contents, edited, filled, page_with
 from tests.support.soak import times
+
+pytestmark = pytest.mark.slow
 
 HEADING = f"## [{IDS[1]}] Text 1"
 PIECES = [
