@@ -20,7 +20,7 @@ from engine.text.language.snippets import beginning
 from engine.text.simhash import NEAR_BITS
 
 if TYPE_CHECKING:
-    from engine.copies.duplicates import Duplicate, DuplicateGroup
+    from engine.index.copies.duplicates import Duplicate, DuplicateGroup
     from engine.query.file_pages import Conflict
 
 

@@ -9,9 +9,9 @@ from engine.base.model import Atom, Checkpoint, Direction, Edge, HistoryItem, Re
 from engine.commands.atoms import Add
 from engine.commands.edges import TypeName
 from engine.commands.transaction import Command
-from engine.copies.duplicates import DuplicateGroup
 from engine.erase.destroy import Stage
 from engine.erase.erasure import Erasable, Erasure
+from engine.index.copies.duplicates import DuplicateGroup
 from engine.knowledge.dreaming.cycle import DreamReport
 from engine.knowledge.dreaming.dream_config import DreamConfig
 from engine.query.context.windows import Context
