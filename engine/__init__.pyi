@@ -131,6 +131,7 @@ from .commands import (
 from .commands import (
     Untag as Untag,
 )
+from .commands.conflicts import Conflict as Conflict
 from .commands.secrets.policy import SecretsPolicy as SecretsPolicy
 from .engine import Engine as Engine
 from .erase.erasure import Erasable as Erasable
@@ -154,7 +155,6 @@ from .query.explore.explore_policy import LanguagePolicy as LanguagePolicy
 from .query.explore.explore_policy import Policy as Policy
 from .query.explore.explorer import Explorer as Explorer
 from .query.explore.state import Exploration as Exploration
-from .query.file_pages import Conflict as Conflict
 from .query.filters import Filters as Filters
 from .query.graph.bright import BrightGraph as BrightGraph
 from .query.graph.bright import BrightNode as BrightNode

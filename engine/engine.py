@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from engine.base.model import Atom, Checkpoint, Edge, Held, HistoryItem, Receipt, Scalar
     from engine.clients.remote_engine import RemoteEngine
     from engine.commands.atoms import Add
+    from engine.commands.conflicts import Conflict
     from engine.commands.edges import TypeName
     from engine.commands.secrets.policy import SecretsPolicy
     from engine.commands.transaction import Command
@@ -68,7 +69,7 @@ if TYPE_CHECKING:
     from engine.query.explore.explore_policy import Policy
     from engine.query.explore.explorer import Explorer
     from engine.query.explore.state import Exploration, Step
-    from engine.query.file_pages import Conflict, Page
+    from engine.query.file_pages import Page
     from engine.query.graph.bright import BrightGraph, BrightNode
     from engine.query.graph.domain_paths import AcrossGraph
     from engine.query.graph.find import Follow, Form, Found
@@ -1405,7 +1406,7 @@ class Engine:
         A conflict arises if a text in a file changes and its atom was revised or tombstoned by hand. `ingest`
         then keeps both versions, and `settle` settles the conflict.
         """
-        from engine.query.file_pages import conflicts
+        from engine.commands.conflicts import conflicts
 
         with translated(), self.store.view() as rows:
             return conflicts(rows)

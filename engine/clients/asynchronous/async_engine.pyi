@@ -11,6 +11,7 @@ from engine.clients.asynchronous.async_explorer import AsyncExplorer
 from engine.clients.asynchronous.worker_threads import Calls, Parts
 from engine.clients.proved_answers import Proved
 from engine.commands.atoms import Add
+from engine.commands.conflicts import Conflict
 from engine.commands.edges import TypeName
 from engine.commands.transaction import Command
 from engine.erase.destroy import Stage
@@ -25,7 +26,7 @@ from engine.query.context.windows import Context
 from engine.query.explore.explore_answers import Form as AnswerForm
 from engine.query.explore.explore_policy import Policy
 from engine.query.explore.state import Exploration, Step
-from engine.query.file_pages import Conflict, Page
+from engine.query.file_pages import Page
 from engine.query.filters import FilterFields, Filters
 from engine.query.graph.bright import BrightGraph, BrightNode
 from engine.query.graph.domain_paths import AcrossGraph
