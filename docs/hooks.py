@@ -35,7 +35,7 @@ PICTURE = re.compile(
 """A picture with another one for dark pages, as GitHub reads it."""
 
 ENGINE_PAGES = {
-    "engine": ("engine.engine", "engine.asynchronous", "engine.remote"),
+    "engine": ("engine.engine", "engine.clients.asynchronous", "engine.clients"),
     "commands": ("engine.commands",),
     "records": ("engine.base.model", "engine.base"),
     "questions": ("engine.query", "engine.text.language", "engine.store.past"),

@@ -1,5 +1,4 @@
 # The public names, one import per name. `engine/__init__.py` and type checkers read this file.
-from .asynchronous.async_engine import AsyncEngine as AsyncEngine
 from .base import __version__ as __version__
 from .base.errors import (
     BatchLimitError as BatchLimitError,
@@ -85,6 +84,8 @@ from .base.model import (
 from .base.model import (
     State as State,
 )
+from .clients.asynchronous.async_engine import AsyncEngine as AsyncEngine
+from .clients.remote_engine import RemoteEngine as RemoteEngine
 from .commands import (
     Add as Add,
 )
@@ -130,9 +131,8 @@ from .commands import (
 from .commands import (
     Untag as Untag,
 )
+from .commands.conflicts import Conflict as Conflict
 from .commands.secrets.policy import SecretsPolicy as SecretsPolicy
-from .copies.duplicates import Duplicate as Duplicate
-from .copies.duplicates import DuplicateGroup as DuplicateGroup
 from .engine import Engine as Engine
 from .erase.erasure import Erasable as Erasable
 from .erase.erasure import Erasure as Erasure
@@ -141,6 +141,8 @@ from .exchange.rescue.rescue_run import rescue as rescue
 from .files.ingest.import_run import IngestReport as IngestReport
 from .files.mirror.mirror_report import MirrorCheck as MirrorCheck
 from .files.mirror.mirror_report import MirrorReport as MirrorReport
+from .index.copies.duplicates import Duplicate as Duplicate
+from .index.copies.duplicates import DuplicateGroup as DuplicateGroup
 from .knowledge.dreaming.cycle import DreamReport as DreamReport
 from .knowledge.dreaming.dream_config import DreamConfig as DreamConfig
 from .memory.memory_protocol import Memory as Memory
@@ -153,7 +155,6 @@ from .query.explore.explore_policy import LanguagePolicy as LanguagePolicy
 from .query.explore.explore_policy import Policy as Policy
 from .query.explore.explorer import Explorer as Explorer
 from .query.explore.state import Exploration as Exploration
-from .query.file_pages import Conflict as Conflict
 from .query.filters import Filters as Filters
 from .query.graph.bright import BrightGraph as BrightGraph
 from .query.graph.bright import BrightNode as BrightNode
@@ -190,7 +191,6 @@ from .query.recall.recall_config import Bm25Config as Bm25Config
 from .query.recall.recall_config import Protocol as Protocol
 from .query.recall.recall_config import RecallConfig as RecallConfig
 from .query.recall.recall_config import Signals as Signals
-from .remote.remote_engine import RemoteEngine as RemoteEngine
 from .store.maintenance import copy as copy
 from .store.past import AsOf as AsOf
 from .store.revert import Undone as Undone

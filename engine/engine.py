@@ -51,15 +51,17 @@ from engine.store.store import Store
 
 if TYPE_CHECKING:
     from engine.base.model import Atom, Checkpoint, Edge, Held, HistoryItem, Receipt, Scalar
+    from engine.clients.remote_engine import RemoteEngine
     from engine.commands.atoms import Add
+    from engine.commands.conflicts import Conflict
     from engine.commands.edges import TypeName
     from engine.commands.secrets.policy import SecretsPolicy
     from engine.commands.transaction import Command
-    from engine.copies.duplicates import DuplicateGroup
     from engine.erase.erasure import Erasable, Erasure
     from engine.files.ingest.import_run import IngestProgress, IngestReport
     from engine.files.mirror.mirror_pull import FollowingMirror
     from engine.files.mirror.mirror_report import MirrorCheck, MirrorReport, PullReport
+    from engine.index.copies.duplicates import DuplicateGroup
     from engine.knowledge.dreaming.cycle import DreamReport
     from engine.knowledge.dreaming.dream_config import DreamConfig
     from engine.query.context.windows import Context
@@ -67,7 +69,7 @@ if TYPE_CHECKING:
     from engine.query.explore.explore_policy import Policy
     from engine.query.explore.explorer import Explorer
     from engine.query.explore.state import Exploration, Step
-    from engine.query.file_pages import Conflict, Page
+    from engine.query.file_pages import Page
     from engine.query.graph.bright import BrightGraph, BrightNode
     from engine.query.graph.domain_paths import AcrossGraph
     from engine.query.graph.find import Follow, Form, Found
@@ -76,7 +78,6 @@ if TYPE_CHECKING:
     from engine.query.history.why import Origin
     from engine.query.recall.recall_answer import Recall
     from engine.query.recall.recall_config import RecallConfig
-    from engine.remote.remote_engine import RemoteEngine
     from engine.store.revert import Undone
     from engine.store.status import Status
     from engine.trust.audit.verify import Report
@@ -255,7 +256,7 @@ class Engine:
             NotFoundError: There is no such memory.
             SystemFailureError: The service cannot be reached, or its certificate is not trusted.
         """
-        from engine.remote.remote_engine import connect
+        from engine.clients.remote_engine import connect
 
         return connect(
             url, memory=memory, token=token, trust=trust, ca=ca, timeout=timeout, retries=retries,
@@ -600,7 +601,7 @@ class Engine:
         place = command.id, command.key, command.sequence
         if place != (None, None, None) or command.occurrence or command.kind == ENTITY:
             return self.apply([command], actor=actor)[0]
-        from engine.copies.held_text import held
+        from engine.index.copies.held_text import held
         from engine.store.add_once import add_unless_held
 
         def held_text(body: AtomBody) -> tuple[Held | None, int]:
@@ -1393,7 +1394,7 @@ class Engine:
         Raises:
             NotFoundError: The atom `of` was never recorded, or had not been recorded at that moment.
         """
-        from engine.copies.duplicates import duplicates
+        from engine.index.copies.duplicates import duplicates
 
         with self._searching(as_of) as (view, rows):
             return duplicates(rows, view.store.index, limit=limit, of=of)
@@ -1405,7 +1406,7 @@ class Engine:
         A conflict arises if a text in a file changes and its atom was revised or tombstoned by hand. `ingest`
         then keeps both versions, and `settle` settles the conflict.
         """
-        from engine.query.file_pages import conflicts
+        from engine.commands.conflicts import conflicts
 
         with translated(), self.store.view() as rows:
             return conflicts(rows)

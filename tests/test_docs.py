@@ -2,7 +2,7 @@
 
 A Python block is a program; an `output` block right after it is what the program prints. A block after a
 comment such as `<!-- environment: langchain -->` is run by `tests/frameworks`, and one after
-`<!-- service -->` by `tests/remote/test_page.py`. A `console` block
+`<!-- service -->` by `tests/clients/test_page.py`. A `console` block
 after `<!-- run -->` is typed into a shell in an empty folder, and one after `<!-- run: continued -->` into
 the same shell. Its output is compared with the page, except for ids, roots and rates.
 """

@@ -193,3 +193,15 @@ def may_stand_in_tag(character: str) -> bool:
     return character.isspace() or (
         unicodedata.category(character) not in _TAG_CATEGORIES_REFUSED and is_assigned(ord(character))
     )
+
+
+_LOWER = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}
+
+
+def normalized_content(content: str) -> bytes:
+    """Return the normal form of a content, in UTF-8. Contents with the same normal form count as equal.
+
+    Each run of white space becomes a single space, and the letters A to Z become a to z. Other letters keep
+    their case: the result is hashed, and case mappings differ between versions of Unicode.
+    """
+    return " ".join(content.split()).translate(_LOWER).encode()

@@ -20,6 +20,7 @@ from engine.base.errors import (
     VerificationError,
     system_failure,
 )
+from engine.base.outside_files import PUBLIC, check_writable, replace_file
 from engine.base.times import shown_time
 from engine.cli.cli_output import STDIN, Failure, Line, counted, line, plain
 from engine.cli.cli_session import Session
@@ -29,7 +30,6 @@ from engine.ledger.journal import read_identity
 from engine.trust.notes.known_checkpoints import check_pair, keep_evidence, read_history
 from engine.trust.notes.signing import load_key, new_key
 from engine.trust.notes.trusted_keys import Judged, Trust, added, judge, merged, read_note, require
-from engine.trust.outside_files import PUBLIC, check_writable, replace_file
 from proofs.errors import ProofError
 from proofs.note import Note, format_note, origin_of, parse_note, store_id_of
 from proofs.vkey import parse_vkey

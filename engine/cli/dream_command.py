@@ -12,7 +12,7 @@ from engine.cli.command_declaration import NUMBER, at_least, command, option
 from engine.cli.mirror_command import after_writes
 from engine.cli.shared_options import dry_run
 from engine.cli.shown_labels import Labels, labels
-from engine.copies.duplicates import DuplicateGroup
+from engine.index.copies.duplicates import DuplicateGroup
 from engine.knowledge.dreaming.cycle import (
     CYCLE_ATOMS,
     DUPLICATES_MAX,

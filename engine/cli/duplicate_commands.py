@@ -20,8 +20,8 @@ from engine.text.language.snippets import beginning
 from engine.text.simhash import NEAR_BITS
 
 if TYPE_CHECKING:
-    from engine.copies.duplicates import Duplicate, DuplicateGroup
-    from engine.query.file_pages import Conflict
+    from engine.commands.conflicts import Conflict
+    from engine.index.copies.duplicates import Duplicate, DuplicateGroup
 
 
 @command("engine supersede 1f0c 9a2e --reason 'descaled on Fridays since June'")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from engine.base.errors import InconsistentError, InvalidInputError, translated
 from engine.base.json_text import dumped
+from engine.base.outside_files import read_file
 from engine.base.times import Moment, parse_moment, shown_time
 from engine.cli.cli_output import Line, Shown, Table, counted, plain
 from engine.cli.cli_session import DEFAULT_ACTOR, Session
@@ -19,7 +20,6 @@ from engine.cli.shown_labels import Labels, ids_in, labels
 from engine.query.history.diff import AtomChange, Diff, EdgeChange
 from engine.query.history.why import Origin
 from engine.store.revert import Undone
-from engine.trust.outside_files import read_file
 from proofs.note import NOTE_BYTES_MAX
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ def log(
 
 
 def _export(session: Session, folder: str | None, note: str | None) -> int:
-    from engine.trust.outside_files import read_file
+    from engine.base.outside_files import read_file
     from engine.trust.tiles import export
     from proofs.note import NOTE_BYTES_MAX
 

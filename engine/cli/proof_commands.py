@@ -10,6 +10,7 @@ from typing import Final
 from uuid import UUID
 
 from engine.base.errors import InvalidInputError, RefusedError, VerificationError
+from engine.base.outside_files import PUBLIC, check_writable, read_file, replace_file
 from engine.base.times import Moment, shown_time
 from engine.base.validation import folded_tag
 from engine.cli.cli_output import STDIN, Line, Shown, Table, counted, line
@@ -18,7 +19,6 @@ from engine.cli.command_declaration import argument, at_least, command, option
 from engine.cli.shared_options import AS_OF, one_of, together
 from engine.text.analyzer import index_terms
 from engine.trust.notes.trusted_keys import read_note
-from engine.trust.outside_files import PUBLIC, check_writable, read_file, replace_file
 from engine.trust.proving.prove import Proof
 from engine.window.page import whole_page
 from proofs import verified

@@ -19,9 +19,9 @@ from engine.cli.cli_output import Table
 from engine.cli.cli_session import Session
 from engine.cli.command_declaration import argument, command, option, repeated
 from engine.cli.shared_options import one_of, secrets_mode, time_in_microseconds
+from engine.clients.service_address import is_loopback
 from engine.memory.memory_settings import find_memory, find_secrets_for_agents, find_served
 from engine.memory.open_memory import DEFAULT_WAIT
-from engine.remote.service_address import is_loopback
 from engine.service.tokens import ALL, KEPT_SECONDS, Token, Tokens, log, problem_of
 
 if TYPE_CHECKING:

@@ -12,6 +12,7 @@ from itertools import islice
 from typing import Any
 
 from engine.base import limits, times, validation
+from engine.base.characters import normalized_content
 from engine.base.errors import ConflictError, LimitError, NotFoundError, RefusedError
 from engine.base.model import UNCHANGED, Receipt, Unchanged
 from engine.base.validation import atom_id, show_id
@@ -376,17 +377,6 @@ def _detail(record: AtomRecord) -> AtomDetail:
 
 ERASED = "this content was erased from the memory"
 FORCE_HINT = "record it again with --force (in Python, force=True)"
-
-_LOWER = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}
-
-
-def normalized_content(content: str) -> bytes:
-    """Return the normal form of a content, in UTF-8. Contents with the same normal form count as equal.
-
-    Each run of white space becomes a single space, and the letters A to Z become a to z. Other letters keep
-    their case: the result is hashed, and case mappings differ between versions of Unicode.
-    """
-    return " ".join(content.split()).translate(_LOWER).encode()
 
 
 def is_destroyed(rows: Lookup, id_key: bytes, content: str) -> bool:

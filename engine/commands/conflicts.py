@@ -1,4 +1,4 @@
-"""Record and settle conflicts between files and changes by people (docs/editing.md).
+"""Record, list and settle conflicts between files and changes by people (docs/editing.md).
 
 A conflict arises if a text in a file changes after a different actor has revised or hidden its atom. Both
 versions are kept: the new text of the file becomes a separate atom. An edge `conflicts_with` leads from this
@@ -10,14 +10,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
+from backends.base import Reader
 from engine.base.errors import ConflictError, InvalidInputError, RefusedError
-from engine.base.model import Receipt
+from engine.base.model import Atom, Receipt
 from engine.base.validation import atom_id, show_id
 from engine.commands.atoms import Add, Tombstone, recorded
 from engine.commands.edges import Unlink
 from engine.commands.merge import Merge
 from engine.commands.reconcile import UpsertAtom, UpsertEdge
 from engine.commands.transaction import Transaction, receipt
+from engine.ledger.queries import atom_of, edges_of_type, get_record
+from engine.ledger.records import type_code
 from proofs.leaves import State
 
 CONFLICTS_WITH: Final = "conflicts_with"
@@ -91,3 +94,26 @@ class Settle:
         elif other.state is State.LIVE:
             Tombstone(show_id(other.id), f"settled: kept {show_id(kept.id)}").decide(tx)
         return receipt(kept.id, kept.state, *tx.events[first:])
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """A conflict between two atoms: one has the text of a file, and the other had been changed by hand."""
+
+    file: Atom
+    """The atom with the text of the file."""
+    hand: Atom
+    """The atom that was revised or hidden by hand."""
+
+
+def conflicts(rows: Reader) -> list[Conflict]:
+    """Return the conflicts that are not settled, sorted by source and position."""
+    code = type_code(rows, CONFLICTS_WITH)
+    if code is None:
+        return []
+    found = []
+    for edge in edges_of_type(rows, code):
+        if edge.state is State.LIVE:
+            file, hand = (atom_of(rows, get_record(rows, end)) for end in (edge.src, edge.dst))
+            found.append(Conflict(file, hand))
+    return sorted(found, key=lambda one: (one.file.source or "", one.file.sequence or 0, one.file.id))

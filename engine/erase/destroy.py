@@ -14,10 +14,11 @@ from typing import NamedTuple
 
 from backends.base import Batch, Guard, Reader
 from engine.base import limits
+from engine.base.characters import normalized_content
 from engine.base.errors import ConflictError
 from engine.base.model import Direction, EventRef, Receipt
 from engine.base.validation import show_id
-from engine.commands.atoms import normalized_content, recorded
+from engine.commands.atoms import recorded
 from engine.commands.transaction import Transaction, receipt
 from engine.ledger.codec import fields, unpack
 from engine.ledger.journal import entries_back, read_header

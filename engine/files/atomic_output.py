@@ -13,7 +13,7 @@ from backends.base import Backend
 from backends.files import drop_cached, fsync_path, fsync_tree, make_parents, resolve_path, staging
 from backends.sqlite.sqlite_place import check_closed
 from engine.base.errors import ConflictError, RefusedError, system_failure, translated
-from engine.trust.outside_files import PRIVATE, refuse_inside
+from engine.base.outside_files import PRIVATE, refuse_inside
 
 
 @contextmanager

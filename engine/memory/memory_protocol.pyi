@@ -7,17 +7,18 @@ from typing import Protocol, Self, TypeGuard, Unpack
 
 from engine.base.model import Atom, Checkpoint, Direction, Edge, HistoryItem, Receipt, Scalar, Unchanged
 from engine.commands.atoms import Add
+from engine.commands.conflicts import Conflict
 from engine.commands.edges import TypeName
 from engine.commands.transaction import Command
-from engine.copies.duplicates import DuplicateGroup
 from engine.erase.destroy import Stage
 from engine.erase.erasure import Erasable, Erasure
+from engine.index.copies.duplicates import DuplicateGroup
 from engine.knowledge.dreaming.cycle import DreamReport
 from engine.knowledge.dreaming.dream_config import DreamConfig
 from engine.query.context.windows import Context
 from engine.query.explore.explore_policy import Policy
 from engine.query.explore.state import Exploration, Step
-from engine.query.file_pages import Conflict, Page
+from engine.query.file_pages import Page
 from engine.query.filters import FilterFields, Filters
 from engine.query.graph.bright import BrightGraph, BrightNode
 from engine.query.graph.domain_paths import AcrossGraph

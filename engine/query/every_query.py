@@ -7,8 +7,8 @@ from typing import Any, Final
 
 from backends.base import Reader
 from engine.base.model import Direction
-from engine.copies.duplicates import duplicates
 from engine.followers.tags import tag_counts
+from engine.index.copies.duplicates import duplicates
 from engine.ledger.journal import read_entry
 from engine.ledger.queries import get_atom
 from engine.query.context.neighbours import context

@@ -1,4 +1,4 @@
-"""Pages: files as atoms, found by path, title or alias, and the conflicts in them that are not settled.
+"""Pages: files as atoms, found by path, title or alias.
 
 A page consists of the live atoms of one file, which are called its pieces. The links from a page are the
 links from all its pieces, and its backlinks are the links to any of its pieces (docs/pages.md).
@@ -13,22 +13,18 @@ from typing import Final, NamedTuple
 from backends.base import Reader
 from engine.base import limits
 from engine.base.errors import ConflictError, NotFoundError
-from engine.base.model import Atom, Direction
+from engine.base.model import Direction
 from engine.base.validation import line, quoted, show_id
-from engine.commands.conflicts import CONFLICTS_WITH
 from engine.followers.names import is_page, name_identity, named, page_name, page_title
 from engine.followers.tags import LIVE, members
 from engine.ledger.queries import (
-    atom_of,
     bodies_of,
     edges_at,
-    edges_of_type,
     far_end,
-    get_record,
     ids_at,
     records_of,
 )
-from engine.ledger.records import AtomRecord, EdgeRecord, read_atom, type_code, type_name
+from engine.ledger.records import AtomRecord, EdgeRecord, read_atom, type_name
 from engine.query.atom_labels import title_of
 from proofs.leaves import Group, State
 
@@ -214,26 +210,3 @@ def page_named(rows: Reader, name: str) -> Page:
             hint="search for its words with `engine recall`",
         )
     return page_at(rows, found)
-
-
-@dataclass(frozen=True, slots=True)
-class Conflict:
-    """A conflict between two atoms: one has the text of a file, and the other had been changed by hand."""
-
-    file: Atom
-    """The atom with the text of the file."""
-    hand: Atom
-    """The atom that was revised or hidden by hand."""
-
-
-def conflicts(rows: Reader) -> list[Conflict]:
-    """Return the conflicts that are not settled, sorted by source and position."""
-    code = type_code(rows, CONFLICTS_WITH)
-    if code is None:
-        return []
-    found = []
-    for edge in edges_of_type(rows, code):
-        if edge.state is State.LIVE:
-            file, hand = (atom_of(rows, get_record(rows, end)) for end in (edge.src, edge.dst))
-            found.append(Conflict(file, hand))
-    return sorted(found, key=lambda one: (one.file.source or "", one.file.sequence or 0, one.file.id))

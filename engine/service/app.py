@@ -16,7 +16,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from engine.base.errors import EngineError
-from engine.remote.wire.operations import operations
+from engine.clients.wire.operations import operations
 from engine.service.access import Access
 from engine.service.guard import Metrics
 from engine.service.long_answers import Following, WholeJournal

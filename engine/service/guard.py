@@ -26,7 +26,7 @@ from typing import Final
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from engine.base import __version__
-from engine.remote.wire.problem_details import Problem
+from engine.clients.wire.problem_details import Problem
 from engine.service.listening import LOOPBACK, Listener, Settings, address_of
 from engine.service.request_logs import Exchange, where
 
@@ -297,7 +297,7 @@ def _route_of(scope: Scope) -> str:
 
 def _is_operation(name: str) -> bool:
     # Loaded here: the table takes a second to build, and the server of `engine mcp` needs none.
-    from engine.remote.wire.operations import operations
+    from engine.clients.wire.operations import operations
 
     return name in operations()
 

@@ -33,7 +33,7 @@ import uvicorn
 from uvicorn.protocols.http.h11_impl import STATUS_PHRASES, H11Protocol, RequestResponseCycle
 from uvicorn.server import ServerState
 
-from engine.remote.wire.problem_details import Problem
+from engine.clients.wire.problem_details import Problem
 from engine.service.guard import STATUS, STREAM, TOKEN, Observer, refused
 from engine.service.listening import BODY_BYTES_A_SECOND, Limits, address_of
 

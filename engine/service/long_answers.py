@@ -25,8 +25,8 @@ from engine.base.errors import (
 )
 from engine.base.json_text import JsonError, dumped, parse
 from engine.base.scopes import Scope
-from engine.remote.wire.json_calls import encode
-from engine.remote.wire.operations import command_shape
+from engine.clients.wire.json_calls import encode
+from engine.clients.wire.operations import command_shape
 from engine.service.operation_calls import (
     HEADERS,
     LINES,

@@ -212,7 +212,7 @@ def _token(file: Path | None) -> tuple[str, bool]:
         NotFoundError: the file does not exist.
     """
     if file is not None:
-        from engine.trust.outside_files import read_file
+        from engine.base.outside_files import read_file
 
         raw = read_file(file, _FILE_BYTES_MAX)
         if os.name == "posix" and file.stat().st_mode & 0o077:

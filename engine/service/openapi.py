@@ -7,10 +7,10 @@ from typing import Any, Final
 
 from engine.base import __version__
 from engine.base.scopes import Scope
-from engine.remote.wire.json_calls import Operation
-from engine.remote.wire.json_shapes import Plain, Schema, Schemas
-from engine.remote.wire.operations import command_shape, operations, record_of
-from engine.remote.wire.problem_details import MEDIA_TYPE, STATUS
+from engine.clients.wire.json_calls import Operation
+from engine.clients.wire.json_shapes import Plain, Schema, Schemas
+from engine.clients.wire.operations import command_shape, operations, record_of
+from engine.clients.wire.problem_details import MEDIA_TYPE, STATUS
 from engine.service.operation_calls import LINES
 from engine.store.request_keys import KEY_BYTES_MAX
 

@@ -30,10 +30,10 @@ from engine.base.errors import (
 from engine.base.json_text import JsonError, dumped, parse
 from engine.base.scopes import Scope
 from engine.base.validation import quoted
+from engine.clients.wire.json_calls import Operation, encode
+from engine.clients.wire.operations import operations
+from engine.clients.wire.problem_details import MEDIA_TYPE, STATUS, problem_fields, problem_of
 from engine.engine import Engine
-from engine.remote.wire.json_calls import Operation, encode
-from engine.remote.wire.operations import operations
-from engine.remote.wire.problem_details import MEDIA_TYPE, STATUS, problem_fields, problem_of
 from engine.service.access import Access, Grant
 from engine.service.served_memories import Memories
 from engine.store.request_keys import KEY_BYTES_MAX

@@ -17,13 +17,13 @@ from typing import Final, NamedTuple
 
 from backends.base import Reader
 from engine.base.errors import ConflictError, CorruptionError, InvalidInputError, RefusedError
+from engine.base.outside_files import PublishedFolder, published
 from engine.base.validation import quoted
 from engine.followers.log import WIDTH, WIDTH_BITS, complete_root
 from engine.ledger.journal import read_log
 from engine.ledger.layout import journal_key
 from engine.store.replay import Progress, no_progress
 from engine.trust.notes.known_checkpoints import read_history
-from engine.trust.outside_files import PublishedFolder, published
 from engine.trust.proving.log_witnesses import LogPaths
 from proofs.errors import ProofError
 from proofs.log import leaf_hash

@@ -14,8 +14,8 @@ from starlette.testclient import TestClient
 from backends import locate
 from engine.base.errors import BusyError
 from engine.base.scopes import Scope
+from engine.clients.wire.operations import operations
 from engine.engine import Engine
-from engine.remote.wire.operations import operations
 from engine.service.openapi import document
 from engine.service.served_memories import Memories
 from engine.trust.audit.scrub import Scrub, scrub_file, write_scrub

@@ -1,6 +1,6 @@
 """The types of `Memory`, `AsyncEngine` and `AsyncExplorer`, made from the sources of `Engine` and `Explorer`.
 
-`python -m tests.support.stubs` rewrites the stubs in engine/memory and engine/asynchronous.
+`python -m tests.support.stubs` rewrites the stubs in engine/memory and engine/clients/asynchronous.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
-from engine.asynchronous.async_engine import INTERNAL, READING
 from engine.base.scopes import offers
+from engine.clients.asynchronous.async_engine import INTERNAL, READING
 from engine.engine import Engine
 
 ROOT: Final = Path(__file__).parents[2]
@@ -25,11 +25,11 @@ from contextlib import AbstractAsyncContextManager
 from types import TracebackType
 from typing import Any, Final, Generic, Self, TypeVar
 
-from engine.asynchronous.async_explorer import AsyncExplorer
-from engine.asynchronous.worker_threads import Calls, Parts
+from engine.clients.asynchronous.async_explorer import AsyncExplorer
+from engine.clients.asynchronous.worker_threads import Calls, Parts
 from engine.base.model import Atom
 from engine.memory.memory_protocol import Memory
-from engine.remote.proved_answers import Proved
+from engine.clients.proved_answers import Proved
 from proofs.note import Checkpoint as NotedCheckpoint
 {imports}
 _M = TypeVar("_M")
@@ -83,7 +83,7 @@ def is_memory(value: object) -> TypeGuard[Memory]: ...
 
 ASYNC_EXPLORER: Final = """
 # The types of `async_explorer.py`, which `python -m tests.support.stubs` makes from `Explorer`.
-from engine.asynchronous.worker_threads import Calls
+from engine.clients.asynchronous.worker_threads import Calls
 from engine.query.explore.explorer import Explorer
 {imports}
 class AsyncExplorer:
@@ -107,7 +107,7 @@ OWN: Final = {
 
 def stubs() -> dict[Path, str]:
     """Return the stubs, each with the path of its file."""
-    folder, explorer = ROOT / "engine" / "asynchronous", "engine/query/explore/explorer.py"
+    folder, explorer = ROOT / "engine" / "clients" / "asynchronous", "engine/query/explore/explorer.py"
     return {
         ROOT / "engine" / "memory" / "memory_protocol.pyi": _protocol(),
         folder / "async_engine.pyi": _stub(ASYNC_ENGINE, "engine/engine.py", "Engine"),

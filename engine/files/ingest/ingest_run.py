@@ -16,6 +16,7 @@ from backends.base import Reader
 from engine.base import limits, validation
 from engine.base.errors import InvalidInputError
 from engine.commands import Add, Command
+from engine.commands.conflicts import conflicts
 from engine.commands.moves import Moves
 from engine.commands.new_ids import Planned
 from engine.commands.reconcile import UpsertAtom
@@ -36,7 +37,6 @@ from engine.files.ingest.ingest_links import RunLinks
 from engine.files.ingest.ingest_sources import RunSources, check_folders, folders_of
 from engine.files.ingest.parallel_reading import Read, reading
 from engine.ledger.records import default_id_of
-from engine.query.file_pages import conflicts
 from engine.store.bulk import COMMIT_CHUNK
 from engine.store.dry_run import dry_run_store
 from engine.store.store import Store

@@ -26,11 +26,11 @@ from engine.base.errors import (
     system_failure,
 )
 from engine.base.json_text import JsonError, parse
+from engine.base.outside_files import refuse_inside
 from engine.base.validation import quoted
 from engine.files.mirror import mirror_disk
 from engine.files.mirror.mirror_text import PATH
 from engine.files.mirror.page_style import StyleName
-from engine.trust.outside_files import refuse_inside
 
 MANIFEST: Final = ".engine-mirror.json"
 FORMAT: Final = 1

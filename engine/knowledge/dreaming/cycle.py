@@ -24,7 +24,7 @@ from engine.base.model import Receipt
 from engine.base.process import at_end, rare_collection, without_collection
 from engine.base.validation import PROVENANCES, atom_id
 from engine.commands.transaction import Command
-from engine.copies.duplicates import DuplicateGroup, duplicates
+from engine.index.copies.duplicates import DuplicateGroup, duplicates
 from engine.knowledge.dreaming.choice import Choice, Relater
 from engine.knowledge.dreaming.dream_commands import DREAMER, AddRelation, Connect, Enrich, Learn
 from engine.knowledge.dreaming.dream_config import RULES, DreamConfig

@@ -20,7 +20,7 @@ from pyroaring import BitMap
 from backends.base import Reader
 from engine.base.model import Direction
 from engine.base.validation import PROVENANCES, show_id
-from engine.copies.near_copies import equal_texts
+from engine.index.copies.near_copies import equal_texts
 from engine.index.index_follower import IndexFollower
 from engine.index.index_view import IndexView
 from engine.ledger.queries import bodies_of, edges_at, get_record, record_at

@@ -20,13 +20,13 @@ from typing import Final
 from backends import Location
 from backends.base import Backend
 from engine.base.errors import CorruptionError
+from engine.base.outside_files import PRIVATE, replace_file
 from engine.commands.evidence import Evidence, TrustedHead
 from engine.ledger.heads import extended, leaf_hashes
 from engine.ledger.journal import check_entries, read_identity, read_log
 from engine.ledger.layout import ATOM, EDGE_FROM, journal_key
 from engine.ledger.records import AtomRecord, EdgeRecord, decode_edge
 from engine.trust.audit.comparison import check_record
-from engine.trust.outside_files import PRIVATE, replace_file
 from proofs.log import Frontier
 
 EVENTS: Final = 2048

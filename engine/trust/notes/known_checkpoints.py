@@ -13,9 +13,9 @@ from typing import NamedTuple
 
 from backends.base import Reader
 from engine.base.errors import CorruptionError, EngineError, InconsistentError
+from engine.base.outside_files import PUBLIC, make_file
 from engine.ledger.journal import read_identity, read_log
 from engine.ledger.layout import JOURNAL, journal_key
-from engine.trust.outside_files import PUBLIC, make_file
 from proofs.log import Frontier, leaf_hash
 from proofs.note import Checkpoint, origin_of
 

@@ -35,8 +35,7 @@ from engine.base.errors import (
     RefusedError,
     system_failure,
 )
-from engine.trust.notes.known_checkpoints import History
-from engine.trust.outside_files import (
+from engine.base.outside_files import (
     PRIVATE,
     PRIVATE_PREFIX,
     PUBLIC,
@@ -47,6 +46,7 @@ from engine.trust.outside_files import (
     refuse_secret,
     replace_file,
 )
+from engine.trust.notes.known_checkpoints import History
 from proofs.errors import ProofError
 from proofs.note import (
     NOTE_BYTES_MAX,

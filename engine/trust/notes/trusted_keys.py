@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from engine.base.errors import InvalidInputError, LimitError, VerificationError
+from engine.base.outside_files import read_file, refuse_secret
 from engine.trust.notes.signing import verify_ed25519
-from engine.trust.outside_files import read_file, refuse_secret
 from proofs.errors import ProofError
 from proofs.note import (
     NOTE_BYTES_MAX,

@@ -9,7 +9,7 @@ import pytest
 
 from engine import State
 from engine.base.errors import RefusedError
-from engine.query.file_pages import Conflict
+from engine.commands.conflicts import Conflict
 from tests.files.ingest.folder import Folder, folder_of
 
 OAK = "The oak beside the gate was planted in the year of the flood."

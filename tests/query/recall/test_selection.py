@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from engine import Add, Filters, Hit, RecallConfig, Revise, Tombstone
 from engine.commands import Command
-from tests.copies.support import CHAIN, KETTLE, TRAIN, copy_of
+from tests.index.copies.support import CHAIN, KETTLE, TRAIN, copy_of
 from tests.query.recall.support import WORDS_ONLY, ask, fillers, id_of, keys, memory, named
 from tests.query.recall.test_recall import questions, webs
 

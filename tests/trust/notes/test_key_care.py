@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from engine.base.errors import InconsistentError, InvalidInputError, RefusedError
+from engine.base.outside_files import read_file
 from engine.trust.notes.signing import load_key, new_key
-from engine.trust.outside_files import read_file
 from tests.support.engines import copied_rows, engine_on
 from tests.trust.notes.test_keys import key
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from backends.memory import MemoryBackend
+from engine.base import outside_files
 from engine.base.errors import (
     ConflictError,
     EngineError,
@@ -18,7 +19,6 @@ from engine.base.errors import (
     RefusedError,
 )
 from engine.engine import Engine
-from engine.trust import outside_files
 from engine.trust.notes.known_checkpoints import read_history
 from engine.trust.notes.signing import load_key, new_key, signing, verify_ed25519
 from proofs.note import Checkpoint, Note, format_note, origin_of, parse_note, verify_signatures

@@ -68,7 +68,7 @@ def test_an_export_killed_anywhere_is_finished_by_the_next(
                 raise Killed
             fsync_path(path)
 
-        monkeypatch.setattr("engine.trust.outside_files.fsync_path", sync)
+        monkeypatch.setattr("engine.base.outside_files.fsync_path", sync)
         try:
             put_out(synthetic(600), folder)
         except Killed:

@@ -142,7 +142,7 @@ def test_files_that_come_back_are_sure_to_survive(tmp_path: Path, monkeypatch: p
     put_out(synthetic(300), tmp_path)
     shutil.rmtree(tmp_path / "tile" / "entries")
     synced: list[Path] = []
-    monkeypatch.setattr("engine.trust.outside_files.fsync_path", synced.append)
+    monkeypatch.setattr("engine.base.outside_files.fsync_path", synced.append)
     put_out(synthetic(300), tmp_path)
     expected = {tmp_path / "tile" / name for name in (".", "entries", "entries/001.p")}
     assert expected <= set(synced)

@@ -1,0 +1,276 @@
+"""Near-duplicates and near copies: live atoms with almost the same text.
+
+Two texts are near-duplicates if their fingerprints differ in fewer than 3 bits (`engine.text.simhash`). Texts
+that are too short to have a fingerprint are never near-duplicates. Two texts are near copies if they have the
+same words in the same order, with few exceptions (`engine.index.copies.near_copies`). This module only finds
+both. `engine.commands.Merge` merges near-duplicates; near copies are only proposed, and a person decides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import compress, islice
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from backends.base import Reader
+from engine.base import limits
+from engine.base.model import Direction
+from engine.base.validation import PROVENANCES, atom_id, positive, show_id
+from engine.followers.tags import LIVE, members
+from engine.index.copies.near_copies import comparable, near_copies, near_copies_of
+from engine.index.index_follower import IndexFollower
+from engine.index.index_view import IndexView
+from engine.index.positions import distinct
+from engine.ledger.queries import bodies_of, edges_at, get_record, ids_at, records_of
+from engine.ledger.records import AtomRecord
+from engine.text.analyzer import index_terms
+from engine.text.language.rewording import reworded, wording_of
+from engine.text.language.snippets import beginning
+from engine.text.simhash import are_near, distance, near_pairs
+from proofs.events import AtomBody
+from proofs.leaves import EdgeType
+
+SHARED_MIN: Final = 0.5
+"""The smallest share of their distinct words that two near-duplicates have in common.
+
+If one word makes up a third of a text, as in `row 1, row 2, …`, the text has the same fingerprint as this
+word alone. So two texts can have equal fingerprints even if this word is the only common word.
+"""
+LOOKUPS_MAX: Final = 64
+"""The largest number of different texts of one group whose near copies are looked up."""
+
+COMPARED_CHARS: Final = 1 << 15
+"""Only the words in this many characters at the beginning of a text are compared."""
+
+
+@dataclass(frozen=True, slots=True)
+class Duplicate:
+    """An atom in a group of near-duplicates, with the fields that callers see."""
+
+    id: str
+    distance: int
+    """The number of bits, 0 to 64, in which the fingerprint differs from the fingerprint of the atom to
+    keep."""
+    title: str | None
+    snippet: str
+    """The beginning of the atom's text, on one line."""
+    tags: tuple[str, ...]
+    source: str | None
+    similarity: float | None = None
+    """The share of words that are the same and in the same order as in the atom to keep, if the two are near
+    copies; otherwise None."""
+    edits: tuple[str, ...] = ()
+    """The words in which a near copy differs from the atom to keep: `tea → coffee`, `+ coffee` or `− tea`."""
+
+
+@dataclass(frozen=True, slots=True)
+class DuplicateGroup:
+    """Two or more live atoms that pairs of near-duplicates or near copies connect.
+
+    Two atoms of the group need not be similar to each other: both may be similar to a third atom. Each atom
+    has at least half of its distinct words in common with the atom to keep.
+    """
+
+    keep: Duplicate
+    """The atom into which the other atoms of the group would be merged."""
+    others: tuple[Duplicate, ...]
+    """The atoms of the group except `keep`, ordered by their distance to `keep`. At the same distance they
+    are in the order in which their contents were recorded."""
+
+
+def duplicates(
+    rows: Reader, index: IndexFollower, *, limit: int = 100, of: str | None = None
+) -> list[DuplicateGroup]:
+    """Return at most `limit` groups of similar atoms, ordered by the ordinals of the atoms to keep.
+
+    The atom to keep is chosen by three criteria in this order:
+
+    1. An atom that no other atom of the group supersedes is preferred. Otherwise a text that was corrected
+       could replace its correction.
+    2. Internal atoms are preferred to external atoms, and external atoms to atoms in quarantine.
+    3. The atom that was recorded first is preferred. Most links lead to it, and the choice does not change
+       when atoms are revised or merged into it.
+
+    `rows` is a snapshot in which records, tags and index are at the head. With `of`, only the group of
+    the atom with this id is computed; an atom that is not live has no group.
+
+    Raises:
+        InvalidInputError: the limit is out of range, or `of` is not an id.
+        NotFoundError: `of` was never recorded.
+    """
+    positive(limit, "limit", limits.RESULTS_MAX)
+    wanted = None if of is None else get_record(rows, atom_id(of)).ordinal
+    view = index.view(rows)
+    fingerprints = view.facts.fingerprints
+    live = np.frombuffer(members(rows, LIVE).to_array(), np.uint32)
+    if wanted is None:
+        found = _all_groups(rows, view, live)
+    else:
+        at = int(np.searchsorted(live, wanted))
+        found = [_group_with(rows, view, live, at)] if at < len(live) and live[at] == wanted else []
+    groups = [_best_first(rows, group) for group in found if len(group) > 1]
+    groups.sort(key=lambda group: group[0].ordinal)
+    made = (_duplicate_group(rows, group, fingerprints) for group in groups)
+    return list(islice((group for group in made if group is not None), limit))
+
+
+def _all_groups(rows: Reader, index: IndexView, live: NDArray[np.uint32]) -> list[list[int]]:
+    """Return the ordinals of the atoms of each group."""
+    near = [live[group].tolist() for group in groups_of(index.facts.fingerprints[live])]
+    copies = list(near_copies(rows, index))
+    if not copies:
+        return near
+    sets = _DisjointSets()
+    for group in near:
+        for other in group[1:]:
+            sets.union(group[0], other)
+    for one, other in copies:
+        sets.union(one, other)
+    groups: dict[int, list[int]] = {}
+    for ordinal in sorted(sets):
+        groups.setdefault(sets.lowest(ordinal), []).append(ordinal)
+    return list(groups.values())
+
+
+def _group_with(rows: Reader, index: IndexView, live: NDArray[np.uint32], at: int) -> list[int]:
+    """Return the ordinals of the group that contains the live atom at index `at`.
+
+    The near copies of at most `LOOKUPS_MAX` of its atoms are looked up.
+    """
+    of_live = index.facts.fingerprints[live]
+    among = comparable(rows)
+    found = {at} | set(group_of(of_live, at).tolist())
+    seen: set[int] = set()
+    while len(seen) < LOOKUPS_MAX:
+        # Texts with equal fingerprints have the same near copies, so one of them is looked up.
+        new = [one for one in sorted(found) if int(of_live[one]) not in seen and int(live[one]) in among]
+        if not new:
+            break
+        seen.add(int(of_live[new[0]]))
+        (body,) = bodies_of(rows, records_of(rows, ids_at(rows, [int(live[new[0]])])))
+        for ordinal, _ in near_copies_of(rows, index, body.content, among):
+            place = int(np.searchsorted(live, ordinal))
+            if place not in found:
+                found |= {place, *group_of(of_live, place).tolist()}
+    ordinals: list[int] = live[sorted(found)].tolist()
+    return ordinals
+
+
+def groups_of(fingerprints: NDArray[np.uint64]) -> list[NDArray[np.int64]]:
+    """Return the groups of fingerprints that are connected by pairs of near-duplicates.
+
+    Each group has at least two fingerprints. Each group is an array with the indexes of its fingerprints, in
+    ascending order.
+    """
+    # Equal fingerprints are merged first, because a thousand copies of a text have half a million pairs.
+    values, which = np.unique(fingerprints, return_inverse=True)
+    sets = _DisjointSets()
+    for one, other in near_pairs(values):
+        sets.union(one, other)
+    group = np.arange(len(values))
+    for value in sets:
+        group[value] = sets.lowest(value)
+    of_index = group[which.ravel()]
+    sizes = np.bincount(of_index, fingerprints > 0, len(values))
+    indexes = np.flatnonzero((sizes > 1)[of_index] & (fingerprints > 0))
+    indexes = indexes[np.argsort(of_index[indexes], kind="stable")]
+    parts = np.split(indexes, np.flatnonzero(np.diff(of_index[indexes])) + 1)
+    return [part for part in parts if len(part)]
+
+
+class _DisjointSets(dict[int, int]):
+    """Disjoint sets of numbers (union-find).
+
+    Each number is mapped to its parent, which is a lower number of its set. The lowest number of a set is
+    mapped to itself.
+    """
+
+    def lowest(self, number: int) -> int:
+        """Return the lowest number of the set that contains `number`."""
+        while (parent := self.setdefault(number, number)) != number:
+            self[number] = self[parent]  # path halving
+            number = self[parent]
+        return number
+
+    def union(self, one: int, other: int) -> None:
+        """Merge the set that contains `one` and the set that contains `other`."""
+        low, high = sorted((self.lowest(one), self.lowest(other)))
+        self[high] = low
+
+
+def group_of(fingerprints: NDArray[np.uint64], index: int) -> NDArray[np.int64]:
+    """Return the indexes of the group that contains the fingerprint at `index`, in ascending order.
+
+    The group contains all fingerprints that pairs of near-duplicates connect to this fingerprint. Each
+    distinct fingerprint of the group is compared once with all fingerprints. No list of pairs is built.
+    """
+    found = np.zeros(len(fingerprints), np.bool_)
+    found[index] = True
+    seen: set[int] = {0}
+    frontier = {int(fingerprints[index])} - seen
+    while frontier:
+        value = frontier.pop()
+        seen.add(value)
+        new = are_near(fingerprints, np.uint64(value)) & ~found
+        found |= new
+        frontier |= set(distinct(fingerprints[new]).tolist()) - seen
+    return np.flatnonzero(found)
+
+
+def _best_first(rows: Reader, ordinals: Sequence[int]) -> list[AtomRecord]:
+    """Return the records of a group. The record of the atom to keep is the first."""
+    records = records_of(rows, ids_at(rows, ordinals))
+    ids = {record.id for record in records}
+
+    def sort_key(record: AtomRecord) -> tuple[bool, int, int]:
+        incoming = edges_at(rows, record.id, Direction.IN, (bytes([EdgeType.SUPERSEDES]),))
+        superseded = any(edge.src in ids for edge in incoming)
+        return superseded, PROVENANCES.index(record.provenance), record.created_seq
+
+    return sorted(records, key=sort_key)
+
+
+def _duplicate_group(
+    rows: Reader, group: Iterable[AtomRecord], fingerprints: NDArray[np.uint64]
+) -> DuplicateGroup | None:
+    """Return the group without atoms that share too few words with `keep`; None if no other atom is left."""
+    records = list(group)
+    keep = int(fingerprints[records[0].ordinal])
+    bodies = bodies_of(rows, records)
+    terms = _terms_of(bodies[0])
+    alike = [share_words(terms, _terms_of(body)) for body in bodies]
+    records, bodies = list(compress(records, alike)), list(compress(bodies, alike))
+    if len(records) == 1:
+        return None
+    wording = wording_of(bodies[0].content)
+    found = []
+    for record, body in zip(records, bodies, strict=True):
+        own = None if wording is None else wording_of(body.content)
+        rewording = None if wording is None or own is None else reworded(wording, own)
+        duplicate = Duplicate(
+            show_id(record.id),
+            distance(keep, int(fingerprints[record.ordinal])),
+            record.title,
+            beginning(body.content),
+            record.tags,
+            record.source,
+            None if rewording is None else rewording.similarity,
+            () if rewording is None else tuple(map(str, rewording.edits)),
+        )
+        found.append(duplicate)
+    pairs = zip(found[1:], records[1:], strict=True)
+    others = sorted(pairs, key=lambda pair: (pair[0].distance, pair[1].ordinal))
+    return DuplicateGroup(found[0], tuple(other for other, _ in others))
+
+
+def _terms_of(body: AtomBody) -> frozenset[str]:
+    return frozenset(index_terms(body.content[:COMPARED_CHARS]))
+
+
+def share_words(one: frozenset[str], other: frozenset[str]) -> bool:
+    """Return True if two texts with these terms have enough words in common for near-duplicates."""
+    return len(one & other) >= SHARED_MIN * len(one | other)
