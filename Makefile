@@ -43,7 +43,7 @@ one: $(VENV)/.installed
 	if [ -z "$(T)" ] || [ -z "$$files" ]; then echo 'no test file has T in its path: make one T=recall'; exit 2; fi; \
 	$(PYTEST) $$files
 
-# The tests without those marked `slow`: a file with this mark takes over two seconds, or starts many processes.
+# The tests without those marked `slow`: a file with this mark takes over a second, or starts many processes.
 quick: $(VENV)/.installed
 	$(BIN)/ruff check .
 	$(PYTEST) -m "not slow and not soak and not frameworks"

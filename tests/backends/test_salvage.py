@@ -14,6 +14,8 @@ from backends.leveldb.leveldb_salvage import log_rows, table_rows
 from backends.sqlite.sqlite_salvage import SQLiteFiles
 from tests.support.leveldb import needs_leveldb
 
+pytestmark = pytest.mark.slow
+
 ROWS = {b"key/%04d" % n: random.Random(n).randbytes(n * 7 % 900) for n in range(600)} | {
     b"large": b"x" * 99_999
 }

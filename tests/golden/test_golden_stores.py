@@ -14,7 +14,7 @@ from engine.commands import Add
 from engine.engine import Engine
 from tests.golden.make import BACKENDS, FOLDER
 
-pytestmark = pytest.mark.twins
+pytestmark = [pytest.mark.twins, pytest.mark.slow]
 
 ARCHIVES = sorted(FOLDER.glob("*.tar.xz"))
 

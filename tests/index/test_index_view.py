@@ -19,6 +19,8 @@ from engine.text.analyzer import STOP_WORDS
 from tests.followers.support import World, Written, body, history, plain_document, world_of
 from tests.spec.spec_facts import NO_DOCUMENT, Document
 
+pytestmark = pytest.mark.slow
+
 WORDS = ("the", "sea", "ship", "ADR-016", "mast", "猫が", "not", "of")
 TITLES = (None, None, None, "The sea", "Sea (ship)", "Mast and mast", "of the")
 

@@ -16,6 +16,8 @@ from tests.javascript.node import COMMAND, needs_node
 from tests.support.engines import engine_on
 from tests.support.workloads import id_of
 
+pytestmark = pytest.mark.slow
+
 PAGE = Path(__file__).parents[2] / "docs" / "proofs.md"
 ATOM = "1f0c0000-0000-4000-8000-000000000001"
 MISSING, REFUSED, USAGE = 3, 4, 2

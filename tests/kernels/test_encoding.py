@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -21,6 +22,8 @@ from proofs.events import (
     TypeDetail,
 )
 from tests.kernels.native import native
+
+pytestmark = pytest.mark.slow
 
 texts = st.text(max_size=300) | st.sampled_from(("", "note", "x" * 70_000, "ä" * 150))
 numbers = st.integers(0, (1 << 63) - 1) | st.sampled_from((0, 23, 24, 255, 256, 65535, 65536, 1 << 32))

@@ -17,6 +17,8 @@ from engine.text.analyzer import (
 from engine.text.fingerprint import probes
 from tests.kernels.native import native
 
+pytestmark = pytest.mark.slow
+
 SIMPLE = st.text(alphabet="aAsSßéÉŸǅİıſΣςЁѐªµ²½’‐‑—“☐😀\xad\x01\u200b\u200c\ufe0f -._'@+#", max_size=40)
 HOSTILE = st.text(alphabet="aAbBsSeEtThH019-._'@+#~ \n\0", max_size=60)
 PROSE = st.lists(

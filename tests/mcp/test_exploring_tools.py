@@ -11,6 +11,8 @@ import pytest
 from engine.text.token_estimate import estimate_tokens
 from tests.mcp.support import Memory, cost_of
 
+pytestmark = pytest.mark.slow
+
 HINT = re.compile(r"\[\d+%(?P<size> ~\d+)?(?P<origin> \w+)?\] (?P<id>[0-9a-f]{8,32}) (?P<text>.+)")
 
 LONG = "The garden shed holds rakes, a ladder, two spades and the seeds for the next spring. " * 9

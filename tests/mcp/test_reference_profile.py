@@ -18,6 +18,8 @@ from engine.mcp.profiles import profile_of
 from tests.mcp.support import Memory
 from tests.support.engines import unchanged_by
 
+pytestmark = pytest.mark.slow
+
 MODES = ["2026-07-28", "legacy"]
 
 ALICE = {"name": "Alice", "entityType": "person", "observations": ["likes tea", "says <hi> & „grüezi“"]}

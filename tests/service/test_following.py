@@ -15,6 +15,8 @@ from engine.service.served_memories import Memories
 from tests.service.raw import Served, serving
 from tests.service.support import USUAL, KnownGrant, KnownTokens
 
+pytestmark = pytest.mark.slow
+
 
 class RevocableTokens(KnownTokens):
     """Tokens that can be revoked, or of which the table can fail."""

@@ -9,6 +9,8 @@ import pytest
 from tests.soundness.kill import ARGUED, outcomes, table
 from tests.soundness.mutants import MODULES, mutated, sites
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.soak
 @pytest.mark.parametrize("module", MODULES)

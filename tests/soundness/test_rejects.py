@@ -12,6 +12,8 @@ from proofs.errors import REASONS
 from tests.soundness.rejects import REJECTS, home
 from tests.soundness.wire import Case, refusal, show
 
+pytestmark = pytest.mark.slow
+
 
 @cache
 def cases(name: str) -> list[Case]:

@@ -13,6 +13,8 @@ from tests.soundness.rejects import REJECTS
 from tests.soundness.support import items
 from tests.soundness.wire import basis_of, claim_of
 
+pytestmark = pytest.mark.slow
+
 
 def answers_to(data: bytes, basis: Basis, claims: list[Claim]) -> Answers:
     """Return the answers of both verifiers."""

@@ -26,6 +26,8 @@ from engine.store.replay import replay
 from tests.support.engines import engine_on
 from tests.support.workloads import commands, id_of
 
+pytestmark = pytest.mark.slow
+
 SECRET = "The vault opens at midnight."  # noqa: S105  a text of a memory
 
 

@@ -20,6 +20,8 @@ from engine.text.analyzer import (
 )
 from tests.support.shared_data import needs
 
+pytestmark = pytest.mark.slow
+
 FINGERPRINT = "6743f908d894a5017175ad4c60218950cd71cb89aaed2f4898bcde80dbc01a2a"
 
 ANYTHING = st.text(st.characters(exclude_categories=()), max_size=60)

@@ -20,6 +20,8 @@ from engine.service.token_tables import IN_POSTGRESQL
 from tests.backends.suite import batch_of
 from tests.support.postgresql import shared_server
 
+pytestmark = pytest.mark.slow
+
 FOLDER = Path(postgresql_sql.__file__).parent
 
 COMMON = frozenset(

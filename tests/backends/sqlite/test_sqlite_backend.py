@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from backends.base import Backend, Capabilities
 from backends.sqlite.sqlite_backend import SQLiteBackend
 from tests.backends.suite import BackendSuite
@@ -9,6 +11,8 @@ from tests.backends.suite_guards import GuardSuite
 from tests.backends.suite_purge import PurgeSuite
 from tests.backends.suite_threads import ThreadSuite
 from tests.support.faults import FaultBackend
+
+pytestmark = pytest.mark.slow
 
 
 class TestSQLite(BackendSuite, GuardSuite, ThreadSuite, PurgeSuite):

@@ -26,6 +26,8 @@ from tests.backends.bit_rot import Rot, fill
 from tests.backends.suite import batch_of
 from tests.support.soak import seed, times
 
+pytestmark = pytest.mark.slow
+
 ROWS = [(b"%03d" % n, b"value %d" % n + b"." * 50) for n in range(300)]
 
 READS: dict[str, Callable[[Reader], object]] = {

@@ -19,6 +19,8 @@ from engine.text.token_estimate import estimate_tokens
 from tests.exchange.support import atoms_of, mangled, reasons, told, twice, written
 from tests.support.engines import engine_on, refuses
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def engine() -> Engine:

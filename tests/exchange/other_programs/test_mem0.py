@@ -18,6 +18,8 @@ from tests.exchange.support import JSON, TEXT, atoms_of, mangled, reasons, told,
 from tests.support import workloads
 from tests.support.engines import after, engine_on
 
+pytestmark = pytest.mark.slow
+
 A_MEMORY = {
     "id": "m1",
     "memory": "Likes green tea.",

@@ -7,6 +7,8 @@ import pytest
 from engine.files.ingest.markdown import parse_markdown
 from engine.files.ingest.pieces import parse_plain
 
+pytestmark = pytest.mark.slow
+
 _N = 10_000
 _HOSTILE = {
     "quotes": ">" * _N,

@@ -21,6 +21,8 @@ from engine.files.ingest.markdown import parse_markdown
 from engine.files.ingest.parallel_reading import reading
 from tests.files.ingest.folder import fixed_clock, salt
 
+pytestmark = pytest.mark.slow
+
 Processes = list[subprocess.Popen[bytes]]
 
 

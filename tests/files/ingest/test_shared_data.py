@@ -12,6 +12,8 @@ from engine.files.ingest.file_reading import read_file
 from engine.files.ingest.folder_walk import find_files
 from tests.support.shared_data import needs
 
+pytestmark = pytest.mark.slow
+
 _SAMPLE = 10
 """The interval between the notes that are read."""
 

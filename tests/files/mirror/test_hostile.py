@@ -16,6 +16,8 @@ from engine.files.mirror.mirror_place import MANIFEST
 from tests.files.mirror.parsing import listed, pages, parse, plain, structure, whole
 from tests.support.engines import engine_on
 
+pytestmark = pytest.mark.slow
+
 STYLES = ("plain", "obsidian")
 
 

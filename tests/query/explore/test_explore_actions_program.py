@@ -11,6 +11,8 @@ import pytest
 from engine.base.errors import EngineError, NotFoundError
 from engine.query.explore.explore_actions import REPLY_BYTES_MAX, Program
 
+pytestmark = pytest.mark.slow
+
 
 def asked(command: str, prompt: str = "What next?", seconds: float = 5.0) -> str:
     """The output of a program for a prompt."""

@@ -15,6 +15,8 @@ from tests.support.engines import engine_on
 from tests.support.shared_data import needs
 from tests.trust.proving.commands import alone
 
+pytestmark = pytest.mark.slow
+
 __all__ = ["surroundings"]
 
 HOSTILE = "\x1b[2J\x1b]0;gone\x07 \x7f \x85 \u202e \u2028 é 😀 </script> %s {0} $(x)"

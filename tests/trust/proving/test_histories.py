@@ -9,6 +9,8 @@ from tests.model.proving import ProvingMachine
 from tests.model.test_machine import check
 from tests.support.soak import times
 
+pytestmark = pytest.mark.slow
+
 
 def in_memory() -> ProvingMachine:
     """Return a machine on a memory store."""
