@@ -17,7 +17,6 @@ from engine.cli.command_declaration import argument, command, option
 from engine.cli.shared_options import dry_run, one_of
 from engine.memory.memory_settings import find_root, find_secrets
 from engine.memory.open_memory import retry_while_busy
-from engine.store.named_places import memory_url, root_of
 
 if TYPE_CHECKING:
     from engine.memory.named_memories import NamedMemory
@@ -139,12 +138,15 @@ def _names(session: Session, url: str) -> int:
 
     found = memories(url)
     if not found:
+        from engine.store.named_places import root_of
+
         session.out.note(f"no memories in {root_of(url).url}")
     return session.out.answer([{"name": name} for name in found], found)
 
 
 def _list(session: Session, url: str) -> int:
     from engine.memory.named_memories import all_described
+    from engine.store.named_places import root_of
 
     root = root_of(url)
     found = list(all_described(root))
@@ -162,6 +164,7 @@ def _row(one: NamedMemory) -> tuple[str, ...]:
 
 def _create(session: Session, url: str, name: str, *, dry_run: bool) -> int:
     from engine.memory.named_memories import create, memories
+    from engine.store.named_places import memory_url
 
     place = memory_url(url, name)
     if dry_run:
@@ -178,6 +181,8 @@ def _rename(session: Session, url: str, old: str, new: str, *, dry_run: bool) ->
 
     retry_while_busy(lambda: rename(url, old, new, dry_run=dry_run), session.wait)
     session.out.note(f"{'would rename' if dry_run else 'renamed'} memory {old}")
+    from engine.store.named_places import memory_url
+
     place = memory_url(url, new)
     return session.out.answer({"memory": new, "was": old, "store": place}, [place])
 

@@ -170,4 +170,4 @@ def test_every_public_command_has_a_name() -> None:
         name for name in dir(engine) if isinstance(getattr(engine, name), type)
         and getattr(engine, name).__module__.startswith("engine.commands.")
     }  # fmt: skip
-    assert public - {"Command", "SecretsPolicy"} <= set(COMMANDS.values())
+    assert public - {"Command", "Conflict", "SecretsPolicy"} <= set(COMMANDS.values())
