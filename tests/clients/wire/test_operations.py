@@ -32,7 +32,7 @@ def memory() -> Engine:
 
 
 def test_every_public_member_of_engine_is_offered_or_has_a_reason() -> None:
-    """Each public member is marked as an operation, or its mark says why it is none."""
+    """Each public member is marked as an operation, or its mark says why it is not an operation."""
     public = {name for name, _ in inspect.getmembers_static(Engine) if not name.startswith("_")}
     marks = offers(Engine)
     assert public == set(marks)
