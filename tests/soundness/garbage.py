@@ -18,8 +18,8 @@ from proofs.rows import read_postings, shown_root
 from proofs.smt import opening_root
 from proofs.verifier import verify
 from proofs.vkey import parse_vkey
+from tests.reference.cbor import head
 from tests.soundness.mutations import Seeds, pick
-from tests.soundness.recoding import head
 from tests.soundness.wire import packed
 
 READERS: Final[dict[str, Callable[[bytes], object]]] = {

@@ -121,7 +121,7 @@ def m1_bits(seeds: Seeds, rng: Random) -> Attempts:
         shortest.setdefault(seed.item.name, seed)
     for seed in list(shortest.values())[:EXHAUSTIVE]:
         for at in range(8 * len(seed.item.data)):
-            yield of(seed, _flipped(seed.item.data, at))
+            yield of(seed, flipped(seed.item.data, at))
             if at % 4 == 0:
                 yield _any_bit(seeds, rng)
     while True:
@@ -130,10 +130,11 @@ def m1_bits(seeds: Seeds, rng: Random) -> Attempts:
 
 def _any_bit(seeds: Seeds, rng: Random) -> Attempt:
     seed = pick(seeds, rng)
-    return of(seed, _flipped(seed.item.data, rng.randrange(8 * len(seed.item.data))))
+    return of(seed, flipped(seed.item.data, rng.randrange(8 * len(seed.item.data))))
 
 
-def _flipped(data: bytes, bit: int) -> bytes:
+def flipped(data: bytes, bit: int) -> bytes:
+    """Return the bytes with one bit flipped."""
     at = bit >> 3
     return data[:at] + bytes([data[at] ^ 1 << (bit & 7)]) + data[at + 1 :]
 
@@ -158,15 +159,11 @@ def m3_lists(seeds: Seeds, rng: Random) -> Attempts:
         path = rng.choice(seed.places)
         value = at_path(parts, path)
         if isinstance(value, list):
-            made = _rearranged(value, [None, b"", EMPTY, 0, *value], rng)
+            made = rearranged(value, [None, b"", EMPTY, 0, *value], rng)
             if made != value:
                 yield with_other(seed, path, made)
         elif isinstance(value, bytes) and value:
-            width = 32 if len(value) % 32 == 0 else rng.choice([1, 2, 32])
-            cut = [value[at : at + width] for at in range(0, len(value), width)]
-            joined = b"".join(
-                _rearranged(cut, [EMPTY[:width], rng.randbytes(width), *_hashes(seed, rng)], rng)
-            )
+            joined = other_string(value, _hashes(seed, rng), rng)
             if joined != value:
                 yield with_other(seed, path, joined)
 
@@ -181,7 +178,15 @@ def _hashes(seed: Seed, rng: Random) -> list[bytes]:
     return [root, chosen[at : at + 32]]
 
 
-def _rearranged(given: list[Any], extra: list[Any], rng: Random) -> list[Any]:
+def other_string(value: bytes, extra: Sequence[bytes], rng: Random) -> bytes:
+    """Return a string of bytes with its hashes, or pieces of another width, rearranged."""
+    width = 32 if len(value) % 32 == 0 else rng.choice([1, 2, 32])
+    pieces = [value[at : at + width] for at in range(0, len(value), width)]
+    return b"".join(rearranged(pieces, [EMPTY[:width], rng.randbytes(width), *extra], rng))
+
+
+def rearranged(given: list[Any], extra: list[Any], rng: Random) -> list[Any]:
+    """Return a list with an item dropped, doubled, swapped, or inserted, or all in another order."""
     made = list(given)
     at, other = rng.randrange(len(made) + 1), rng.randrange(len(made) + 1)
     match rng.randrange(6):

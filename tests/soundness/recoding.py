@@ -5,16 +5,9 @@ from __future__ import annotations
 from random import Random
 from typing import Any
 
-UINT, BYTES, TEXT, ARRAY = 0, 2, 3, 4
+from tests.reference.cbor import ARRAY, BYTES, TEXT, UINT, head
+
 WIDTHS = ((24, 1), (25, 2), (26, 4), (27, 8))
-
-
-def head(major: int, number: int) -> bytes:
-    """Return the shortest head."""
-    if number < 24:
-        return bytes([major << 5 | number])
-    info, width = next((info, width) for info, width in WIDTHS if number < 1 << 8 * width)
-    return bytes([major << 5 | info]) + number.to_bytes(width, "big")
 
 
 def long_head(major: int, number: int, rng: Random) -> bytes:

@@ -12,7 +12,7 @@ from cbor2 import loads
 from proofs.claims import IDENTITY_BYTES_MAX
 from proofs.hashing import FORMAT, NAMESPACES, overall_root
 from proofs.limits import PROOF_BYTES_MAX
-from tests.soundness.recoding import head
+from tests.reference.cbor import head
 from tests.soundness.rejects import Cases, atom, changed, elsewhere, home, later, offered, part, put, reject
 from tests.soundness.wire import (
     ATOMS,

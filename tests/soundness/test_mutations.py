@@ -1,6 +1,6 @@
 """The verifier accepts no wrong proof of large random classes, and raises nothing but ProofError.
 
-A usual run does a quarter of these counts; `make soak` does RELEASE_FACTOR times as many, from fresh seeds.
+A usual run does an eighth of these counts; `make soak` does RELEASE_FACTOR times as many, from fresh seeds.
 """
 
 from __future__ import annotations

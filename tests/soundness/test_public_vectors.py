@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from engine.ledger.pages import PagedTree
+from engine.ledger.paged_tree import PagedTree
 from engine.trust.proving.witnesses import open_tree
 from proofs.errors import ProofError
 from proofs.log import check_consistency, check_inclusion, leaf_hash

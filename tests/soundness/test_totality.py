@@ -16,7 +16,7 @@ from proofs.hashing import EMPTY, NAMESPACES, overall_root
 from proofs.limits import BUNDLE_BYTES_MAX
 from proofs.proof_file import decode_strict
 from proofs.smt import opening_root
-from tests.soundness.recoding import head
+from tests.reference.cbor import head
 from tests.soundness.support import items
 from tests.soundness.wire import ATOMS, OPENING, Item, edited, packed, parts_of, refusal, replaced
 

@@ -24,9 +24,18 @@ from engine.index.columns import decode_facts, decode_lengths
 from engine.index.packs import decode_packs, find_row
 from engine.index.segments import decode_blocks, decode_summary, segments_of
 from engine.knowledge.dreaming.round import read_cursor
-from engine.ledger.codec import decode_body, decode_header
 from engine.ledger.journal import read_log
-from engine.ledger.layout import DREAM, ERASING, FAMILIES, INDEX_BLOCKS, INDEX_ROWS, INDEX_SUMMARIES, LOG
+from engine.ledger.layout import (
+    DREAM,
+    ERASING,
+    FAMILIES,
+    INDEX_BLOCKS,
+    INDEX_ROWS,
+    INDEX_SUMMARIES,
+    LOG,
+    decode_body,
+    decode_header,
+)
 from engine.ledger.pages import decode_page
 from engine.ledger.records import decode_atom, decode_atom_twin, decode_edge, read_counters
 from engine.query.explore.explore_actions import parse_action

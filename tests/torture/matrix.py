@@ -34,8 +34,7 @@ _HERE: Final = "tests/torture/"
 MATRIX: Final = (
     Row(
         "F1", "the process dies at an operation of the backend",
-        (_STORE + "test_a_crash_at_any_write_loses_nothing_acknowledged",
-         _STORE + "test_going_on_after_a_crash_gives_the_undisturbed_root"),
+        (_STORE + "test_a_crash_at_any_write_loses_nothing_acknowledged",),
         ("simulation",), "every acknowledged event is in the journal; after repeating, the undisturbed root",
     ),
     Row(

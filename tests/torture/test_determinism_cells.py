@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.kernels import NATIVE
+from engine.base.native import NATIVE
 from tests.torture.determinism import BACKENDS, BATCHES, DIFFERENT, FAILED, WAYS, cells, torture
 
 pytestmark = pytest.mark.slow

@@ -9,6 +9,7 @@ import pytest
 
 from tests.support.layouts import to_layout_1
 from tests.support.leveldb import LEVELDB
+from tests.support.soak import often
 from tests.torture.acts import ACTS, prepare
 from tests.torture.calls import why_not
 from tests.torture.exercises import COMMANDS
@@ -18,7 +19,7 @@ from tests.torture.oracle import FOREIGN
 
 pytestmark = pytest.mark.slow
 
-KILLS, FAILURES = 5, 2
+KILLS, FAILURES = 3, 1
 """Faults for each command on each backend."""
 
 
@@ -71,7 +72,7 @@ def test_a_system_call_that_fails_loses_nothing(start: tuple[str, Path], command
     assert {name: counts[name] for name in wanted} == dict.fromkeys(wanted, 0), notes
 
 
-@pytest.mark.parametrize("wanted", [6, pytest.param(80, marks=pytest.mark.soak)])
+@pytest.mark.parametrize("wanted", often(3, 80))
 def test_an_upgrade_that_fails_at_a_system_call_is_whole_or_absent(memory: Path, wanted: int) -> None:
     """A file of the earlier layout is opened by a command, which fails; then the next one upgrades it."""
     if reason := why_not():

@@ -12,7 +12,7 @@ from tests.torture.memory import torture, why_not
 
 pytestmark = pytest.mark.slow
 
-TRIALS = 12
+TRIALS = 6
 
 
 @pytest.mark.parametrize("scheme", [LEVELDB, "sqlite"])

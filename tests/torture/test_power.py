@@ -27,7 +27,7 @@ def runs(memory: Path) -> Callable[[str], Run]:
     return cache(lambda scheme: recorded(scheme, 1, 60, memory / scheme))
 
 
-@pytest.mark.parametrize("number", often(125, 500))
+@pytest.mark.parametrize("number", often(60, 500))
 @pytest.mark.parametrize("scheme", [LEVELDB, "sqlite"])
 def test_no_loss_of_power_loses_an_acknowledged_event(
     runs: Callable[[str], Run], scheme: str, number: int, memory: Path
@@ -49,7 +49,7 @@ def test_no_loss_of_power_loses_an_acknowledged_event(
 def test_a_log_with_a_missing_block_is_opened_or_rescued(runs: Callable[[str], Run], memory: Path) -> None:
     """A store whose log lacks a block that was not synced is not out of reach of every command."""
     run = runs("leveldb")
-    tried = [one for one in states(run, 2, 1000) if one.mode == "blocks of 512"]
+    tried = [one for one in states(run, 2, 500) if one.mode == "blocks of 512"]
     counts, told = explore(run, tried, memory / "leveldb")
     assert counts[NOT_OPENED] == 0, told
 
@@ -65,7 +65,7 @@ def test_an_opening_that_loses_names_in_any_order_loses_no_event(
         State(at + 1 + later, "names", ordered=False, number=number)
         for at in renamed[2:]
         for later in range(8)
-        for number in range(20)
+        for number in range(8)
         if at + 1 + later <= len(run.calls)
     ]
     counts, told = explore(run, tried, memory / "leveldb")

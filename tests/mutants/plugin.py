@@ -2,7 +2,7 @@
 
 import os
 
-from tests.torture.mutants import install
+from tests.mutants.sites import install
 
 if named := os.environ.get("MEMROOT_MUTANT"):
     module, _, number = named.partition(":")

@@ -1,4 +1,4 @@
-"""The tests detect the removal of any check, call, guard or sync in the code that commits and follows."""
+"""The tests detect the removal of any check, call, guard or sync in the verifier, commits and followers."""
 
 from __future__ import annotations
 
@@ -6,21 +6,22 @@ import ast
 
 import pytest
 
-from tests.torture.mutants import MODULES, mutated, sites, source_of
-from tests.torture.survivors import ARGUED, survivors
+from tests.mutants.__main__ import GROUPS, survivors
+from tests.mutants.argued import ARGUED
+from tests.mutants.sites import mutated, sites, source_of
 
 pytestmark = pytest.mark.slow
 
 
 @pytest.mark.soak
-@pytest.mark.parametrize("module", MODULES)
+@pytest.mark.parametrize("module", GROUPS)
 def test_removing_anything_is_detected(module: str) -> None:
     """Each mutant is caught, or the table gives a reason why nothing has to catch it."""
     _, left = survivors([module])
     assert [name for _, name in left if name not in ARGUED.get(module, {})] == []
 
 
-@pytest.mark.parametrize("module", MODULES)
+@pytest.mark.parametrize("module", GROUPS)
 def test_a_mutant_is_another_module(module: str) -> None:
     """Each mutation changes the module."""
     whole = ast.dump(ast.parse(source_of(module)))

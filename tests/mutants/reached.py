@@ -1,6 +1,6 @@
 """Which tests run a line of a module: the tests that may catch a mutant of that line, the fastest first.
 
-As a plugin of pytest (`-p tests.torture.reached`), it writes the duration of each test to the file that
+As a plugin of pytest (`-p tests.mutants.reached`), it writes the duration of each test to the file that
 MEMROOT_DURATIONS names.
 """
 
@@ -12,7 +12,7 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import cache
 from itertools import accumulate
 from pathlib import Path
 from typing import Final
@@ -20,7 +20,7 @@ from typing import Final
 import coverage
 import pytest
 
-from tests.torture.mutants import MODULES, ROOT
+from tests.mutants.sites import ROOT
 
 FIRST_SECONDS: Final = 20.0
 """The fastest tests of a line, which take no longer than this in all, are run first."""
@@ -81,14 +81,14 @@ class Reached:
         return [name for name, end in zip(names, ends, strict=True) if end <= seconds]
 
 
-@lru_cache(maxsize=1)
-def reached(tests: Sequence[str], key: str) -> Reached:
-    """Return what `tests` reach. A run under the same `key` is kept in `build`."""
+@cache
+def reached(modules: Sequence[str], tests: Sequence[str], key: str) -> Reached:
+    """Return which lines of `modules` the `tests` reach. A run under the same `key` is kept in `build`."""
     data, durations = ROOT / "build" / f"reached-{key}.coverage", ROOT / "build" / f"reached-{key}.json"
     if not durations.exists():
         data.parent.mkdir(exist_ok=True)
-        watched = [f"--cov={module}" for module in MODULES]
-        plugins = ["-p", "tests.torture.reached", "-p", "no:cacheprovider", "-n", "2"]
+        watched = [f"--cov={module}" for module in modules]
+        plugins = ["-p", "tests.mutants.reached", "-p", "no:cacheprovider", "-n", "2"]
         subprocess.run(
             [
                 sys.executable,
@@ -110,6 +110,6 @@ def reached(tests: Sequence[str], key: str) -> Reached:
     found = coverage.CoverageData(str(data))
     found.read()
     lines = {
-        module: found.contexts_by_lineno(str(ROOT / f"{module.replace('.', '/')}.py")) for module in MODULES
+        module: found.contexts_by_lineno(str(ROOT / f"{module.replace('.', '/')}.py")) for module in modules
     }
     return Reached(lines, json.loads(durations.read_text(encoding="utf-8")))
