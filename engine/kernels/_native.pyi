@@ -26,29 +26,6 @@ class Terms:
         /,
     ) -> Self: ...
 
-class Rules:
-    def __new__(
-        cls, functions: dict[str, str], sets: Sequence[Sequence[str]], acronyms: Sequence[str], /
-    ) -> Self: ...
-
-def analyze_question(
-    rules: Rules,
-    own: Terms,
-    text: str,
-    times: Sequence[tuple[int, int]],
-    names_of_parts: tuple[str, ...],
-    /,
-) -> (
-    tuple[
-        list[tuple[str, str, tuple[str, ...]]],
-        tuple[str, ...],
-        tuple[str, ...],
-        tuple[str, ...],
-        list[tuple[str, bool, tuple[str, ...]]],
-        str,
-    ]
-    | None
-): ...
 def leaf_hashes(leaves: Sequence[bytes], /) -> list[bytes]: ...
 def find_postings(
     packs: Sequence[bytes | None], terms: Sequence[bytes], documents: Sequence[int], /

@@ -13,13 +13,17 @@ import shutil
 import subprocess
 import sys
 import sysconfig
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
+COMPILING = "memroot compiles its kernels with Cargo, half a minute or more; MEMROOT_KERNELS=python skips it."
 CRATE = "engine/kernels"
 EXTENSION = f"{CRATE}/_native.abi3.so"
+TERMINAL = "/dev/tty"
 SECONDS = 900
 """The time limit of a build in seconds. Without a limit, a build could wait forever for the network."""
 
@@ -46,7 +50,7 @@ class KernelsHook(BuildHookInterface[Any]):
         try:
             if mode == "python":
                 raise NotBuiltError("MEMROOT_KERNELS is python")
-            library = build(root)
+            library = build(root, self.announce)
         except NotBuiltError as problem:
             if mode == "native":
                 raise RuntimeError(f"the kernels were not built: {problem}") from problem
@@ -59,9 +63,18 @@ class KernelsHook(BuildHookInterface[Any]):
         build_data["pure_python"] = False
         build_data["tag"] = f"cp311-abi3-{platform_tag()}"
 
+    def announce(self, message: str) -> None:
+        """Show a message. pip hides what a build prints, so a person at a terminal gets it there."""
+        self.app.display_info(message)
+        if "MEMROOT_KERNELS" not in os.environ:
+            with suppress(OSError), Path(TERMINAL).open("w", encoding="utf-8") as terminal:
+                terminal.write(f"\n{message}\n")
 
-def build(root: Path) -> Path:
+
+def build(root: Path, announce: Callable[[str], object] = lambda message: None) -> Path:
     """Compile the crate of the source tree at `root`, and return the path of the library.
+
+    `announce` is called with a message before the compilation starts.
 
     Raises:
         NotBuiltError: Cargo is missing, fails, takes too long, or leaves no library.
@@ -69,6 +82,7 @@ def build(root: Path) -> Path:
     cargo = shutil.which("cargo")
     if cargo is None:
         raise NotBuiltError("Cargo is not installed")
+    announce(COMPILING)
     output = root / "build" / "kernels"
     command = [cargo, "build", "--release", "--locked", "--quiet", "--lib", "--target-dir", str(output)]
     try:

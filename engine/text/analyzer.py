@@ -41,8 +41,7 @@ import Stemmer
 from engine.base import characters
 from engine.base.characters import lazy
 from engine.base.limits import COMBINING_RUN_MAX
-from engine.kernels import NATIVE
-from proofs.hashing import analyzer_fingerprint
+from engine.base.native import NATIVE
 
 ANALYZER_NAME: Final = "memroot-1"
 TEXT_CHARS_MAX: Final = 1 << 21
@@ -194,35 +193,6 @@ def analyze_query(text: str) -> list[str]:
     each = (_CACHED_TERMS(word) if word.isascii() else _terms(word, query=True) for word in _words(text))
     terms = dict.fromkeys(chain.from_iterable(each))
     return [term for term in terms if term not in STOP_WORDS] or list(terms)
-
-
-@cache
-def fingerprint() -> bytes:
-    """Return the 32 bytes that identify this analyzer: a hash of its tables and of the terms of the probes.
-
-    The hash first covers seven lines of ASCII, each with a final newline: the six tables of
-    `unicode14_table`, and the sorted stop words joined by spaces. Then, for each probe
-    (`engine.text.fingerprint.probes`), it covers the terms that `index_terms` returns and the terms that
-    `analyze_query` returns. A list of terms is hashed as the number of terms (u32be), followed by the terms.
-    A term is hashed as its length (u8), a flag (u8, 1 for a stop word, else 0) and its UTF-8 bytes.
-    """
-    from engine.text.fingerprint import probes
-
-    words = " ".join(sorted(STOP_WORDS))
-    tables = "".join(f"{table}\n" for table in (*characters.TABLES, words)).encode("ascii")
-    return analyzer_fingerprint(tables + answers(probes()))
-
-
-def answers(probes: Iterable[str]) -> bytes:
-    """Return the bytes that `fingerprint` hashes for `probes`."""
-    hashed = bytearray()
-    for probe in probes:
-        for terms in (index_terms(probe), analyze_query(probe)):
-            hashed += len(terms).to_bytes(4, "big")
-            for term in terms:
-                raw = term.encode()
-                hashed += bytes([len(raw), term in STOP_WORDS]) + raw
-    return bytes(hashed)
 
 
 def _words(text: str) -> Iterable[str]:

@@ -13,7 +13,7 @@ from functools import reduce
 from itertools import accumulate, combinations, pairwise, product
 from typing import TYPE_CHECKING, Final
 
-from engine.kernels import NATIVE
+from engine.base.native import NATIVE
 from engine.text.analyzer import STOP_WORDS, index_terms
 from proofs.hashing import term_number
 

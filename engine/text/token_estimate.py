@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from engine.kernels import NATIVE
+from engine.base.native import NATIVE
 
 _UNITS = re.compile(r"[A-Z]?[a-z]{1,6}|[A-Z]{1,3}|[0-9]{1,2}|[\t\n\r\x0b\x0c ]{2,16}|\n|[!-/:-@\[-`{-~]")
 """A pattern for one token of ASCII text. A token is up to six letters of a word (up to three if they are
@@ -32,8 +32,8 @@ def estimate_tokens(text: str) -> int:
     A lone surrogate counts as a three-byte character. The result is 0 for the empty text and for one space,
     and at most 3 per character. The time is linear in the length of the text.
     """
-    found = None if NATIVE is None else NATIVE.estimate_tokens(text)
-    return _estimate(text) if found is None else found
+    estimate = None if NATIVE is None else NATIVE.estimate_tokens(text)
+    return _estimate(text) if estimate is None else estimate
 
 
 def _estimate(text: str) -> int:

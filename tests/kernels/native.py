@@ -6,13 +6,13 @@ from types import ModuleType
 
 import pytest
 
-from engine import kernels
+from engine.base.native import load
 
 
 def native() -> ModuleType:
     """Return the extension module; skip the test if it is not installed."""
     try:
-        module = kernels.load("native")
+        module = load("native")
     except Exception as error:  # noqa: BLE001  the reason is shown
         pytest.skip(str(error))
     assert module is not None

@@ -10,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from engine.query.prompt_text import hit_text
-from engine.query.recall.signals.word_scores import most_relevant
+from engine.query.recall.signals.words import most_relevant
 from engine.text.analyzer import CLIPPED_ENDINGS, STOP_WORDS, index_terms, stem_words, word_terms
 from engine.text.language.snippets import WINDOW, Part, Snippets, proximity
 from engine.text.simhash import near

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import sys
 import tomllib
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from engine.kernels.build_hook import EXTENSION, KernelsHook, NotBuiltError, build, platform_tag
+from engine.kernels import build_hook
+from engine.kernels.build_hook import COMPILING, EXTENSION, KernelsHook, NotBuiltError, build, platform_tag
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -27,6 +29,11 @@ class App:
 
     def __init__(self) -> None:
         self.warnings: list[str] = []
+        self.messages: list[str] = []
+
+    def display_info(self, message: str) -> None:
+        """Keep a message."""
+        self.messages.append(message)
 
     def display_warning(self, message: str) -> None:
         """Keep a warning."""
@@ -39,6 +46,7 @@ def source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:/usr/bin:/bin")
     for name in ("MEMROOT_KERNELS", "CARGO_BUILD_TARGET", "MACOSX_DEPLOYMENT_TARGET"):
         monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(build_hook, "TERMINAL", str(tmp_path / "terminal"))
     (tmp_path / "bin").mkdir()
     (tmp_path / "source" / EXTENSION).parent.mkdir(parents=True)
     return tmp_path / "source"
@@ -121,6 +129,33 @@ def test_python_never_calls_cargo(source: Path, monkeypatch: pytest.MonkeyPatch)
     data, (warning,) = run(source)
     assert (data["pure_python"], data["force_include"]) == (True, {})
     assert "MEMROOT_KERNELS is python" in warning
+
+
+@pytest.mark.parametrize("mode", [None, "auto"])
+def test_the_compilation_is_announced(
+    source: Path, mode: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A terminal shows how to skip the compilation, unless MEMROOT_KERNELS shows that the user decided."""
+    cargo(source, SUCCEEDS)
+    if mode is not None:
+        monkeypatch.setenv("MEMROOT_KERNELS", mode)
+    run(source)
+    terminal = source.parent / "terminal"
+    assert "MEMROOT_KERNELS=python" in COMPILING
+    assert (terminal.read_text(encoding="utf-8") if terminal.exists() else None) == (
+        f"\n{COMPILING}\n" if mode is None else None
+    )
+
+
+@pytest.mark.parametrize("script", [None, SUCCEEDS])
+def test_a_build_prints_the_announcement_only_if_it_compiles(source: Path, script: str | None) -> None:
+    """Without Cargo, nothing takes long and nothing is announced."""
+    if script is not None:
+        cargo(source, script)
+    said: list[str] = []
+    with nullcontext() if script else pytest.raises(NotBuiltError):
+        build(source, said.append)
+    assert said == [COMPILING] * (script is not None)
 
 
 def test_a_build_for_another_target_is_found(source: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,7 +9,7 @@ import pytest
 from backends.base import Batch
 from backends.memory import MemoryBackend
 from engine.base.errors import CorruptionError
-from engine.ledger.pages import PagedTree
+from engine.ledger.paged_tree import PagedTree
 from proofs.hashing import key_digest
 from tests.kernels.native import native
 

@@ -103,8 +103,6 @@ def named(name: str) -> SearchStrategy[Any]:
     """Return the values of a class: one of SIMPLE, the table of terms, or a tuple or enum of `proofs`."""
     if name == "Terms":
         return st.just(None).map(lambda _: terms())
-    if name == "Rules":
-        return st.just(None).map(lambda _: rules())
     if name in ALIASES:
         return values(ALIASES[name])
     if name in SIMPLE:
@@ -122,12 +120,6 @@ def _returning(value: Any) -> Callable[..., Any]:
 def terms() -> Any:
     """Return the table of words of the analyzer, with a stemmer that does nothing."""
     made: Any = native().Terms(["the", "a"], ["s"], lambda words: words, lambda word: (word,))
-    return made
-
-
-def rules() -> Any:
-    """Return word lists with few words, some of which are in all lists."""
-    made: Any = native().Rules({"the": "DET", "is": "AUX"}, [["a", "b"]] * 19, ["A"])
     return made
 
 

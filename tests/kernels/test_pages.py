@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from backends.base import Batch
 from engine.base.errors import EngineError
-from engine.ledger import pages
-from engine.ledger.pages import PagedTree
+from engine.ledger import paged_tree
+from engine.ledger.paged_tree import PagedTree
 from tests.kernels.native import native
 from tests.ledger.support import Changes, Rows, histories
 
@@ -24,7 +24,7 @@ PREFIX = b"t/atoms/"
 def by_twin(rows: Rows, changes: Changes) -> tuple[dict[bytes, bytes | None], bytes]:
     """Return the pages and the root of an update in Python."""
     batch = Batch()
-    with patch.object(pages, "NATIVE", None):
+    with patch.object(paged_tree, "NATIVE", None):
         root = TREE.update(rows, batch, changes)
     return batch.rows, root
 

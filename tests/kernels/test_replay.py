@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.base.errors import EngineError
-from engine.ledger.codec import decode_header
 from engine.ledger.journal import _CLASSES, open_payload
+from engine.ledger.layout import decode_header
 from proofs import limits
 from proofs.codec import BODIES, DETAILS
 from proofs.events import Entry, EventKind

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.base.errors import CorruptionError
-from engine.ledger.codec import decode_header
 from engine.ledger.journal import open_payload, subject_key
+from engine.ledger.layout import decode_header
 from proofs.codec import encode_body, encode_header
 from proofs.events import AtomBody, AtomDetail, EventKind, Header, ReasonBody
 from proofs.hashing import commitment

@@ -14,9 +14,9 @@ from pyroaring import BitMap
 from engine.index.index_view import TermRows
 from engine.index.postings_cache import Norms
 from engine.query.recall.atom_set import AtomSet
-from engine.query.recall.candidates import Mentions, covering, ranked
+from engine.query.recall.recall_run import Mentions, covering, ranked
 from engine.query.recall.signals import scoring
-from engine.query.recall.signals.scoring import Lists, best_documents, gains_at
+from engine.query.recall.signals.scoring import Lists, WeightedTerm, best_documents, gains_at
 from tests.kernels.native import native
 
 pytestmark = pytest.mark.slow
@@ -64,7 +64,7 @@ def searches(draw: st.DrawFn) -> tuple[Lists, AtomSet, int]:
 
     weights = st.sampled_from([0.0, 1e-7, 0.3, 1.0, 2.5, 7.125])
     terms = [
-        (draw(weights), TermRows(1, rows(draw(st.sampled_from([1, 3, 255]))), rows(2)))
+        WeightedTerm("", draw(weights), TermRows(1, rows(draw(st.sampled_from([1, 3, 255]))), rows(2)))
         for _ in range(draw(st.integers(0, 5)))
     ]
     sets = st.sets(st.integers(0, documents - 1)).map(BitMap)

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.index.positions import Positions
-from engine.query.recall.candidates import Pool
 from engine.query.recall.recall_config import Signals
+from engine.query.recall.recall_run import Pool
 from engine.query.recall.signals.anchors import (
     FULL_LENGTH,
     FULL_SOURCE,

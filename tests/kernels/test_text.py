@@ -14,7 +14,7 @@ from engine.text.analyzer import (
     stem_words,
     word_terms,
 )
-from engine.text.fingerprint import probes
+from engine.text.analyzer_fingerprint import probes
 from tests.kernels.native import native
 
 pytestmark = pytest.mark.slow

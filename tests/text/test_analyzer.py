@@ -14,10 +14,10 @@ from engine.text.analyzer import (
     TEXT_CHARS_MAX,
     AnalyzedTerm,
     analyze_query,
-    fingerprint,
     index_terms,
     tokens,
 )
+from engine.text.analyzer_fingerprint import fingerprint
 from tests.support.shared_data import needs
 
 pytestmark = pytest.mark.slow

@@ -21,10 +21,8 @@ mod lookup;
 mod numbers;
 mod packs;
 mod pages;
-mod parts;
 mod places;
 mod pool;
-mod question;
 mod records;
 mod replay;
 mod rows;
@@ -51,7 +49,6 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
         packs::register,
         pages::register,
         pool::register,
-        question::register,
         records::register,
         replay::register,
         score::register,

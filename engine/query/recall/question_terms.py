@@ -23,9 +23,9 @@ from engine.index.index_view import IndexView
 from engine.ledger.queries import bodies_of, ids_at, records_of
 from engine.query.recall.atom_set import AtomSet
 from engine.query.recall.recall_answer import MatchedName
-from engine.query.recall.signals.word_scores import tag_terms
+from engine.query.recall.signals.words import tag_terms
 from engine.text.analyzer import analyze_query, index_terms
-from engine.text.language.lexicon import forms_of
+from engine.text.language.parts_of_speech import forms_of
 from engine.text.language.question_model import Entity, Part, Question
 from engine.text.language.tokenizer import bare, clean, split
 from engine.text.simhash import phrase_hashes

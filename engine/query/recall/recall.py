@@ -24,38 +24,40 @@ from engine.base.validation import instance, integer, positive
 from engine.ledger.journal import read_log
 from engine.query.filters import NO_FILTERS, Filters, maybe_superseded
 from engine.query.prompt_text import BUDGET_MIN
-from engine.query.recall.candidates import ALIAS, Mentions, Pool, Ranking, best_atoms, top_score
 from engine.query.recall.question_terms import rarest_terms, respelled
 from engine.query.recall.recall_answer import Level, Recall
 from engine.query.recall.recall_config import RecallConfig
-from engine.query.recall.recall_run import LoadedAtom, RecallRun
+from engine.query.recall.recall_run import (
+    ALIAS,
+    LoadedAtom,
+    Mentions,
+    Pool,
+    Ranking,
+    RecallRun,
+    best_atoms,
+    top_score,
+)
 from engine.query.recall.select_hits import BLOCK, CATEGORY_CANDIDATES, SPARE, select_hits
 from engine.query.recall.selection import SelectionLimits
 from engine.query.recall.signals.anchors import extended, pool_of
-from engine.query.recall.signals.boosts import (
-    apply_provenance,
-    boost_co_occurrence,
-    boost_dates,
-    boost_labels,
-    boost_speaker,
-    boost_texts,
-)
-from engine.query.recall.signals.scoring import weighted_terms
-from engine.query.recall.signals.titles import (
+from engine.query.recall.signals.relations import (
     HOP_ANCHORS,
-    MENTION_ANCHORS,
     QUESTION_WEIGHT,
     add_amounts,
     add_shares,
     aliases_in,
+    complete_if_needed,
     led_to,
-    mentioning,
     titles_in,
 )
-from engine.query.recall.signals.walk import complete_if_needed
-from engine.query.recall.signals.word_scores import (
+from engine.query.recall.signals.scoring import Lists, weighted_terms
+from engine.query.recall.signals.words import (
     FEEDBACK_ANSWERS,
-    WordScores,
+    apply_provenance,
+    boost_co_occurrence,
+    boost_dates,
+    boost_labels,
+    boost_texts,
     by_words,
     emphasised,
     expansion,
@@ -184,7 +186,6 @@ def rank(run: RecallRun, target: int, most: int, first: int) -> Ranking:
     pool, entities = _split(run, pool, words, target) if level is Level.SPLIT else (pool, ())
     pool = _phrases(run, pool, words)
     pool = _aliases(run, pool, words)
-    boost_speaker(run, pool)
     atoms = _read(run, pool)
     pool, hop_anchors = _hops(run, pool, words, atoms)
     return complete_if_needed(run, Ranking(pool, level, entities, {}, (), hop_anchors, words, first))
@@ -234,7 +235,7 @@ def _covering(run: RecallRun, terms: Sequence[str], mentions: Mentions) -> int:
     return mentions.covering(weights, run.config.protocol.covers * sum(weights.values()))
 
 
-def _split(run: RecallRun, pool: Pool, words: WordScores, target: int) -> tuple[Pool, tuple[str, ...]]:
+def _split(run: RecallRun, pool: Pool, words: Lists, target: int) -> tuple[Pool, tuple[str, ...]]:
     """Search for each entity of the question separately, up to the configured number of entities.
 
     Each entity gets an equal share of the hits. Return the pool and the texts of the entities that were
@@ -244,15 +245,15 @@ def _split(run: RecallRun, pool: Pool, words: WordScores, target: int) -> tuple[
     share = -(-target // len(entities))
     for entity in entities:
         own = by_words(run, dict.fromkeys(entity.terms, 1.0), tags=False)
-        best = own.best(run, share)
+        best = own.found(run.atoms, share)
         pool = extended(run, pool, words, best.tolist())
-        scores = own.at(best).tolist()
+        scores = own.at(best).scores.tolist()
         amounts = {one: run.signals.split * score for one, score in zip(best.tolist(), scores, strict=True)}
         add_amounts(run, pool, "split", amounts)
     return pool, tuple(entity.text for entity in entities)
 
 
-def _phrases(run: RecallRun, pool: Pool, words: WordScores) -> Pool:
+def _phrases(run: RecallRun, pool: Pool, words: Lists) -> Pool:
     """Add the atoms whose titles occur in the question to the pool, and raise their scores."""
     if not run.signals.phrase or not run.positions.has_titles:
         return pool
@@ -263,7 +264,7 @@ def _phrases(run: RecallRun, pool: Pool, words: WordScores) -> Pool:
     return pool
 
 
-def _aliases(run: RecallRun, pool: Pool, words: WordScores) -> Pool:
+def _aliases(run: RecallRun, pool: Pool, words: Lists) -> Pool:
     """Add the atoms with an alias that occurs in the question to the pool, and raise their scores."""
     named = aliases_in(run) if run.signals.alias else []
     if not named:
@@ -283,33 +284,27 @@ def _read(run: RecallRun, pool: Pool) -> list[LoadedAtom]:
 
 
 def _hops(
-    run: RecallRun, pool: Pool, words: WordScores, atoms: Sequence[LoadedAtom]
+    run: RecallRun, pool: Pool, words: Lists, atoms: Sequence[LoadedAtom]
 ) -> tuple[Pool, dict[int, int]]:
     """Add the atoms that the best candidates lead to, by a title or an edge.
 
-    An atom is added if its title occurs in the text of one of the best candidates, if the title of such a
-    candidate occurs in its text, or if an edge joins the two. Return the pool, and for each such atom the
-    ordinal of the best candidate that led to it.
+    An atom is added if its title occurs in the text of one of the best candidates, or if an edge joins the
+    two. Return the pool, and for each such atom the ordinal of the best candidate that led to it.
     """
-    signals = run.signals
-    has_edges, has_titles = run.atoms.has_edges(run.rows), run.positions.has_titles
-    if not (has_edges or has_titles) or not atoms:
+    has_edges = run.atoms.has_edges(run.rows)
+    if not (run.signals.hop and atoms and (has_edges or run.positions.has_titles)):
         return pool, {}
     by_ordinal = {atom.record.ordinal: atom for atom in atoms}
     ranked = pool.ranked()
     pairs = zip(ranked.tolist(), pool.ordinals[ranked].tolist(), strict=True)
     read = ((row, by_ordinal[ordinal]) for row, ordinal in pairs if ordinal in by_ordinal)
     best, first = zip(*islice(read, HOP_ANCHORS), strict=True)
-    hops = led_to(run, first, linked=has_edges) if signals.hop else []
-    titled = first[:MENTION_ANCHORS] if signals.mention and has_titles else ()
-    mentions = mentioning(run, titled, hops)
+    hops = led_to(run, first, linked=has_edges)
     hop_anchors: dict[int, int] = {}
-    for targets in (hops, mentions):
-        for anchor, others in zip(first, targets, strict=False):
-            for one in others:
-                hop_anchors.setdefault(one.ordinal, anchor.record.ordinal)
+    for anchor, others in zip(first, hops, strict=True):
+        for one in others:
+            hop_anchors.setdefault(one.ordinal, anchor.record.ordinal)
     scores = pool.score[list(best)].tolist()
     pool = extended(run, pool, words, list(hop_anchors))
-    add_shares(run, pool, "hop", signals.hop, scores, hops)
-    add_shares(run, pool, "mention", signals.mention, scores, mentions)
+    add_shares(run, pool, scores, hops)
     return pool, hop_anchors

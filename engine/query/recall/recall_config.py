@@ -96,9 +96,6 @@ class Signals:
     label: float = 0.5
     """If an atom without a title begins with a speaker's label (`Maria:`) that contains a word of the
     question, its score rises by this share."""
-    speaker: float = 1.0
-    """If the question asks what somebody said, the score of an atom rises by this share if its label is this
-    speaker's (`engine.text.language.question_targets`)."""
     tag: float = 0.5
     """The weight of a word of the question that matches a tag, relative to a word that matches the text."""
     forms: float = 0.5
@@ -122,8 +119,6 @@ class Signals:
     hop: float = 0.5
     """An atom gains this share of an anchor's score if its title occurs in the anchor's text or if an edge
     joins the atom and the anchor."""
-    mention: float = 0.4
-    """An atom gains this share of an anchor's score if the anchor's title occurs in the text of the atom."""
     feedback: float = 0.2
     """The weight of the terms that are characteristic of the best candidates and are added to the query
     (pseudo-relevance feedback, RM3)."""

@@ -1,8 +1,12 @@
-"""One recall: the snapshot, the question and the atoms that all signals read, and what was read so far."""
+"""One recall: what all signals read, and the candidates whose scores they change.
+
+A `RecallRun` has the snapshot, the question and the allowed atoms, and what was read so far. A `Pool` has the
+candidates with their scores. A `Ranking` is the result.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final, NamedTuple
@@ -12,14 +16,17 @@ from numpy.typing import NDArray
 from pyroaring import BitMap
 
 from backends.base import Reader
+from engine.base.native import NATIVE
 from engine.index.index_view import IndexView, TermRows
 from engine.index.positions import Positions
 from engine.ledger.journal import LogState
 from engine.ledger.queries import bodies_of, ids_at, records_of
 from engine.ledger.records import AtomRecord
 from engine.query.recall.atom_set import AtomSet
+from engine.query.recall.recall_answer import Bridge, Level
 from engine.query.recall.recall_config import RecallConfig, Signals
-from engine.query.recall.signals.scoring import Lists, WeightedTerm, idf
+from engine.query.recall.signals.scoring import MICRO, Lists, WeightedTerm, idf
+from engine.text.language.parts_of_speech import forms_of
 from engine.text.language.question_model import Ask, Question
 from engine.text.language.snippets import LazyReading, Reading, TextReader
 from proofs.events import AtomBody
@@ -31,6 +38,9 @@ CHARS_MAX: Final = 1 << 20
 
 ATOM_CHARS: Final = 1 << 10
 """The number of characters counted for an atom besides its content: about the bytes of its objects."""
+
+ALIAS: Final = "alias"
+"""The signal of an alias in the question. Its amounts are always kept, because they decide what a hit is."""
 
 
 class AtomCache:
@@ -132,7 +142,7 @@ class RecallRun:
     ) -> Lists:
         """Prepare the scores of documents for weighted terms and tags (see `Lists`)."""
         norms = self.index.norms(self.config.bm25.k1, self.config.bm25.b)
-        return Lists(self.index, norms, [(one.weight, one.rows) for one in terms], head, tags)
+        return Lists(self.index, norms, terms, head, tags)
 
     def find(self, terms: Sequence[str], *, heads: bool = False) -> dict[str, TermRows]:
         """Return the stored postings of terms; with `heads`, also the postings of the heads.
@@ -192,3 +202,193 @@ class RecallRun:
     def atom(self, ordinal: int) -> LoadedAtom:
         """Return the record and content of one atom, as `load` does."""
         return self._loaded.get(ordinal) or self.load([ordinal])[0]
+
+
+class Pool:
+    """Candidates in ascending order of their ordinals, with the score of each.
+
+    A pool for an explained answer also keeps the amounts that each signal added to the scores.
+    A row is the index of a candidate in the arrays of the pool.
+    """
+
+    def __init__(
+        self, ordinals: NDArray[np.int64], words: NDArray[np.float64], *, explained: bool = True
+    ) -> None:
+        """Create a pool of the candidates `ordinals`, which must be distinct.
+
+        `words` holds the score that each candidate has for the query's words. Unless `explained` is set, the
+        amounts of all other signals are added to the scores but not kept.
+        """
+        self.ordinals = ordinals
+        self.score = words
+        self.factor = np.ones(len(words))
+        """For each candidate, the product of all factors that its score was multiplied by."""
+        self._ranked: tuple[NDArray[np.float64], int, NDArray[np.int64]] | None = None
+        self.parts: dict[str, NDArray[np.float64]] = {"words": words}
+        self._is_explained = explained
+
+    def __len__(self) -> int:
+        return len(self.ordinals)
+
+    def add(self, signal: str, amounts: NDArray[np.float64]) -> None:
+        """Add to each score the amount at the same index, and record it as a contribution of `signal`."""
+        self.score = self.score + amounts
+        if not (self._is_explained or signal == ALIAS):
+            return
+        before = self.parts.get(signal)
+        self.parts[signal] = amounts if before is None else before + amounts
+
+    def multiply(self, signal: str, factors: NDArray[np.floating]) -> None:
+        """Multiply each score by the factor at the same index, as a contribution of `signal`."""
+        self.add(signal, self.score * (factors - 1.0))
+        self.factor = self.factor * factors
+
+    def rows_of(self, ordinals: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return, for each ordinal, its row in the pool, or −1 if it is not in the pool."""
+        if not len(self.ordinals):
+            return np.full(len(ordinals), -1, np.int64)
+        rows = np.minimum(self.ordinals.searchsorted(ordinals), len(self.ordinals) - 1)
+        return np.where(self.ordinals[rows] == ordinals, rows, -1)
+
+    def extended(self, ordinals: NDArray[np.int64], words: NDArray[np.float64]) -> Pool:
+        """Return a pool that also contains the candidates `ordinals`, with the scores `words`.
+
+        None of the `ordinals` may be in this pool already.
+        """
+        if not len(ordinals):
+            return self
+        every = np.concatenate([self.ordinals, ordinals])
+        order = every.argsort(kind="stable")
+        nothing = np.zeros(len(ordinals))
+        own = np.concatenate([self.parts["words"], words])[order]
+        pool = Pool(every[order], own, explained=self._is_explained)
+        pool.score = np.concatenate([self.score, words])[order]
+        pool.factor = np.concatenate([self.factor, nothing + 1.0])[order]
+        for signal, amounts in self.parts.items():
+            if signal != "words":
+                pool.parts[signal] = np.concatenate([amounts, nothing])[order]
+        return pool
+
+    def ranked(self, most: int | None = None) -> NDArray[np.int64]:
+        """Return the rows of the candidates with a score above 0, the best first.
+
+        Candidates with equal scores are ordered by ordinal. With `most`, candidates after the best `most` may
+        be left out, but not candidates whose score equals the score of the last of these.
+        """
+        most = len(self) if most is None else min(most, len(self))
+        if self._ranked is None or self._ranked[0] is not self.score or self._ranked[1] < most:
+            raw = None if NATIVE is None else NATIVE.ranked(self.score.tobytes(), most)
+            rows = ranked(self.micros, most) if raw is None else np.frombuffer(raw, np.int64)
+            self._ranked = self.score, most, rows
+        return self._ranked[2]
+
+    @property
+    def micros(self) -> NDArray[np.int64]:
+        """The score of each candidate in millionths, rounded."""
+        return np.rint(self.score * MICRO).astype(np.int64)
+
+    def micros_at(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The score of each of these candidates in millionths, rounded."""
+        return np.rint(self.score[rows] * MICRO).astype(np.int64)
+
+    def explained(self, row: int) -> dict[str, float]:
+        """Return the amount that each signal added to one candidate, rounded to six decimals.
+
+        Signals that added nothing are left out.
+        """
+        parts = ((signal, round(float(amounts[row]), 6)) for signal, amounts in self.parts.items())
+        return {signal: amount for signal, amount in parts if amount}
+
+
+def ranked(micros: NDArray[np.int64], most: int) -> NDArray[np.int64]:
+    """Return the rows of the `most` highest scores above 0, and of all scores equal to the lowest of these.
+
+    The highest score comes first.
+    """
+    order = np.argsort(-micros, kind="stable")
+    lowest = max(1, int(micros[order[most - 1]])) if most else 1
+    return order[: np.count_nonzero(micros >= lowest)]
+
+
+class Mentions:
+    """The candidates that contain a term of the question or one of its irregular forms."""
+
+    def __init__(
+        self,
+        terms: Sequence[str],
+        scored: Sequence[str],
+        weights: Mapping[str, float],
+        scores: NDArray[np.float64],
+    ) -> None:
+        """Find the rows of `scores` that belong to each of `terms`.
+
+        `scores` has one row for each of the terms `scored`, and one column for each candidate. Forms that
+        have no weight were not searched for.
+        """
+        self._scores = scores
+        numbers = {term: number for number, term in enumerate(scored)}
+        self._rows: dict[str, list[int]] = {}
+        for term in terms:
+            there = [numbers[form] for form in (term, *forms_of(term)) if form in numbers and form in weights]
+            if there:
+                self._rows[term] = there
+
+    def __contains__(self, term: str) -> bool:
+        """Return True if the term was scored, whether or not a candidate contains it."""
+        return term in self._rows
+
+    def of(self, term: str) -> NDArray[np.bool_]:
+        """Return True for each candidate that contains the term."""
+        there = np.zeros(self._scores.shape[1], np.bool_)
+        for row in self._rows.get(term, ()):
+            there |= self._scores[row] > 0
+        return there
+
+    def covering(self, weights: Mapping[str, float], least: float) -> int:
+        """Return the number of candidates that contain terms whose weights add up to at least `least`."""
+        if NATIVE is not None:
+            rows = [(weight, self._rows[term]) for term, weight in weights.items()]
+            found: int | None = NATIVE.covering(self._scores.tobytes(), len(self._scores), rows, least)
+            if found is not None:
+                return found
+        return covering(self, weights, least)
+
+
+def covering(mentions: Mentions, weights: Mapping[str, float], least: float) -> int:
+    """Return the result of `Mentions.covering`."""
+    covered: NDArray[np.float64] = np.zeros(())
+    for term, weight in weights.items():
+        covered = covered + weight * mentions.of(term)
+    return int(np.count_nonzero(covered >= least))
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """The result of the protocol: the ranked pool, and how its candidates were found."""
+
+    pool: Pool
+    level: Level
+    entities: tuple[str, ...]
+    walked: dict[int, dict[str, float]]
+    """The atoms found through shared tags. Each ordinal is mapped to tags, and each tag to the amount that it
+    adds to the score."""
+    bridges: tuple[Bridge, ...]
+    hop_anchors: dict[int, int]
+    """The atoms found through the text or the edges of an anchor, which is one of the best candidates. The
+    ordinal of each atom is mapped to the ordinal of the best anchor that led to the atom."""
+    words: Lists
+    """The scores of documents for the words of the question."""
+    first: int | None
+    """At least this many of the best candidates are final. The walk was left out, because it cannot change
+    them (see `complete_if_needed`). None if the whole ranking is final."""
+
+
+def best_atoms(run: RecallRun, pool: Pool, most: int) -> tuple[NDArray[np.int64], list[LoadedAtom]]:
+    """Return the rows of the best candidates (`most` or fewer), and these candidates with their texts."""
+    best = pool.ranked(most)[:most]
+    return best, run.load(pool.ordinals[best].tolist())
+
+
+def top_score(pool: Pool) -> float:
+    """Return the best score of a candidate in the pool, rounded to millionths, or 0 for an empty pool."""
+    return int(pool.micros.max()) / MICRO if len(pool) else 0.0

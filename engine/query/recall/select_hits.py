@@ -21,16 +21,15 @@ from numpy.typing import NDArray
 
 from backends.base import Reader
 from engine.ledger.queries import ids_at
-from engine.query.recall.candidates import ALIAS, Pool, Ranking
 from engine.query.recall.recall_answer import Hit, Subject
-from engine.query.recall.recall_run import RecallRun
+from engine.query.recall.recall_run import ALIAS, Pool, Ranking, RecallRun
 from engine.query.recall.selection import TOO_LONG, Candidate, Selection, SelectionLimits
 from engine.query.recall.signals.anchors import extended
-from engine.query.recall.signals.scoring import MICRO
-from engine.query.recall.signals.word_scores import WordScores, by_words
+from engine.query.recall.signals.scoring import MICRO, Lists
+from engine.query.recall.signals.words import by_words
 from engine.query.recall.superseded import SupersededAtoms
+from engine.text.language.phrasing import is_asked_for, listed
 from engine.text.language.question_model import Entity
-from engine.text.language.question_targets import is_asked_for, listed
 from engine.text.simhash import near_earlier
 
 SPARE: Final = 20
@@ -246,7 +245,7 @@ class SubjectShare(NamedTuple):
 class Subjects:
     """The subjects of a question, and the atoms that mention them."""
 
-    def __init__(self, run: RecallRun, words: WordScores, shares: Sequence[SubjectShare]) -> None:
+    def __init__(self, run: RecallRun, words: Lists, shares: Sequence[SubjectShare]) -> None:
         """Prepare to look for at least two subjects. `words` are the scores for all terms of the question."""
         self._run = run
         self._words = words
@@ -259,7 +258,7 @@ class Subjects:
         An atom mentions a subject if the terms of the subject in the atom have at least half of the weight of
         all its terms, or the share in the configuration.
         """
-        there = self._words.lists.at(np.asarray(ordinals, np.int64)).by_list > 0
+        there = self._words.at(np.asarray(ordinals, np.int64)).by_list > 0
         covers = self._run.config.protocol.covers
         rows = []
         for subject in self.shares:
@@ -298,7 +297,7 @@ class Subjects:
         """Return a pool that also contains the best atoms of each subject in `lacking`."""
         for subject in lacking:
             own = by_words(self._run, dict.fromkeys(subject.terms, 1.0), tags=False)
-            best = own.best(self._run, subject.share + SUBJECT_SPARE)
+            best = own.found(self._run.atoms, subject.share + SUBJECT_SPARE)
             pool = extended(self._run, pool, self._words, best.tolist())
         return pool
 
@@ -312,7 +311,7 @@ class Subjects:
         ]
 
 
-def subjects_of(run: RecallRun, words: WordScores, target: int) -> Subjects | None:
+def subjects_of(run: RecallRun, words: Lists, target: int) -> Subjects | None:
     """Return the subjects of the question, or None if the memory knows fewer than two of them.
 
     The subjects are the first three entities of the question (or the configured number of them), apart from

@@ -15,10 +15,9 @@ from engine.followers.names import page_title
 from engine.ledger.queries import ids_at
 from engine.query.filters import in_categories
 from engine.query.prompt_text import CHARS_PER_TOKEN_MAX, CUT, hit_tokens
-from engine.query.recall.candidates import Ranking, top_score
 from engine.query.recall.recall_answer import Dropped, Hit, Role, Subject
-from engine.query.recall.recall_run import LoadedAtom, RecallRun
-from engine.query.recall.signals.walk import complete
+from engine.query.recall.recall_run import LoadedAtom, Ranking, RecallRun, top_score
+from engine.query.recall.signals.relations import complete
 from engine.text.simhash import are_near
 
 _WORD: Final = re.compile(r"\S+")

@@ -1,4 +1,4 @@
-"""Rule-based parts of speech, from word lists, endings, capital letters and adjacent words.
+"""Rule-based grammar of English words: parts of speech, from word lists, endings, capitals and neighbours.
 
 The rules are for questions in English. If the part of speech is uncertain, the word is tagged as a noun,
 because the second level of a search uses nouns only. A verb in this level does little harm, but without a
@@ -10,10 +10,12 @@ list.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from itertools import pairwise
 from typing import Final
 
 from engine.base.characters import lazy
+from engine.text.analyzer import STOP_WORDS, analyze_query
 from engine.text.language import lexicon
 from engine.text.language.tokenizer import Token, bare
 
@@ -123,9 +125,9 @@ def _is_verb(word: str, context: _Context) -> bool:
         return _is_gerund_here(word, context)
     if word in lexicon.BARE_VERBS:
         return _is_base_form_here(word, context)
-    if lexicon.is_past(word):
+    if is_past(word):
         return not _is_participle_here(context)
-    if lexicon.is_third(word):
+    if is_third(word):
         return _is_third_here(context)
     expected = context.bare and context.before in {"PROPN", "PRON"}
     return expected and not word.endswith("s") and word not in lexicon.ADJECTIVES
@@ -134,7 +136,7 @@ def _is_verb(word: str, context: _Context) -> bool:
 def _is_gerund_here(word: str, context: _Context) -> bool:
     if word in lexicon.LIGHT_GERUNDS:
         return True
-    if not lexicon.is_gerund(word) or context.before == "DET":
+    if not is_gerund(word) or context.before == "DET":
         return False
     progressive = context.be and context.before in _SUBJECTS | {"AUX"}
     object_follows = context.after in _BEFORE_OBJECT and context.after_word not in _RELATIVE
@@ -182,7 +184,7 @@ def _is_third_here(context: _Context) -> bool:
 
 def _is_adjective(word: str, last: str, context: _Context) -> bool:
     shaped = word.endswith(_ADJECTIVE_ENDINGS) and len(word) > 5 and word not in lexicon.NOT_ADJECTIVES
-    if not (shaped or word in lexicon.ADJECTIVES or last in lexicon.ADJECTIVES or lexicon.is_past(last)):
+    if not (shaped or word in lexicon.ADJECTIVES or last in lexicon.ADJECTIVES or is_past(last)):
         return False
     # In "the musical" and "the single that", a word with the form of an adjective is used as a noun.
     return context.before != "DET" or context.after in {"", "ADJ", "NOUN", "PROPN", "NUM", "CCONJ"}
@@ -262,7 +264,7 @@ def abbreviates(word: str) -> bool:
 def _is_known(word: str) -> bool:
     """Return True if a lower-case word is in a word list, so that a capital does not make it a name."""
     lists = (lexicon.FUNCTION_WORDS, lexicon.NUMBERS, lexicon.ADJECTIVES, lexicon.ADVERBS, lexicon.OPENERS)
-    return any(word in listed for listed in lists) or lexicon.is_verb(word)
+    return any(word in listed for listed in lists) or is_verb(word)
 
 
 def _begins_name(words: Sequence[Token], word: Token, following: Token | None) -> bool:
@@ -279,6 +281,56 @@ def _begins_name(words: Sequence[Token], word: Token, following: Token | None) -
         return name_follows and (low in lexicon.ADJECTIVES or low in lexicon.GIVEN_NAMES)
     if name_follows or low != word.low or _is_in_capitals(word) or repeated or following is None:
         return True
-    if following.low not in lexicon.FUNCTION_WORDS and not lexicon.is_verb(following.low):
+    if following.low not in lexicon.FUNCTION_WORDS and not is_verb(following.low):
         return False  # "Boiler pressure"
     return not (low.endswith("s") and following.low in {"are", "were", "have", "do"})
+
+
+def is_past(word: str) -> bool:
+    """Return True if `word` can be a past tense form or a past participle, irregular or ending in -ed."""
+    if word.endswith("ed") and not word.endswith("eed") and len(word) > 3:
+        return word not in lexicon.NOT_PAST
+    return word in lexicon.PAST
+
+
+def is_third(word: str) -> bool:
+    """Return True if `word` can be a verb in the third person singular: `goes`, `likes`, `tries`."""
+    return word.endswith("s") and (
+        word[:-1] in lexicon.BARE_VERBS
+        or (word.endswith("es") and word[:-2] in lexicon.BARE_VERBS)
+        or (word.endswith("ies") and word[:-3] + "y" in lexicon.BARE_VERBS)
+    )
+
+
+def is_gerund(word: str) -> bool:
+    """Return True if `word` is the -ing form of a verb that is in the word lists."""
+    if not word.endswith("ing") or len(word) < 5:
+        return False
+    base = word[:-3]
+    undoubled = base[:-1] if base[-1:] == base[-2:-1] else base
+    return not lexicon.BARE_VERBS.isdisjoint((base, base + "e", undoubled))
+
+
+def is_verb(word: str) -> bool:
+    """Return True if `word`, which must be in lower case, can be a verb in any form."""
+    return word in lexicon.BARE_VERBS or is_past(word) or is_third(word) or is_gerund(word)
+
+
+def forms_of(term: str) -> tuple[str, ...]:
+    """Return the other forms of an irregular English word, as sorted terms of the analyzer.
+
+    The forms come from a fixed table of about 150 words, none of which is a stop word. The result is empty if
+    `term` is not in the table.
+    """
+    return _table().get(term, ())
+
+
+@cache
+def _table() -> dict[str, tuple[str, ...]]:
+    table: dict[str, set[str]] = {}
+    for groups in lexicon.FORMS.values():
+        for group in groups:
+            terms = set(analyze_query(group)) - STOP_WORDS
+            for term in terms:
+                table.setdefault(term, set()).update(terms - {term})
+    return {term: tuple(sorted(others)) for term, others in table.items() if others}

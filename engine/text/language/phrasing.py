@@ -1,9 +1,9 @@
-"""The phrasing of English questions: introductory and closing phrases, and the kind of answer asked for.
+"""The phrasing of English questions: introductory and closing phrases, the kind of answer, and lists.
 
 Greetings, thanks, and phrases such as "can you remind me what we said about" are removed from the beginning
 and the end until no pattern matches. The kind of answer is determined from the interrogative and the words
-next to it. The patterns match lower-case words that are separated by single spaces; all repetitions are
-bounded.
+next to it. The subjects of a question are listed in "Anna, Boris and Clara". The patterns match lower-case
+words that are separated by single spaces; all repetitions are bounded.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from functools import cache
 from typing import Final
 
 from engine.base.characters import lazy
-from engine.text.language.question_model import Ask
+from engine.text.language.question_model import Ask, Entity
 from engine.text.language.tokenizer import Token
 
 _FIRST_PIECES: Final = 48
@@ -217,14 +217,7 @@ def kind_of(pieces: Sequence[Token], first: int, *, dated: bool) -> Ask:
     is True if the question mentions a date.
     """
     core = _joined(pieces[first : first + _PIECES_MAX])
-    return kind_in(core, _joined(pieces[:_PIECES_MAX]) if first else core, dated=dated)
-
-
-def kind_in(core: str, whole: str, *, dated: bool) -> Ask:
-    """Do the work of `kind_of` for the words and marks of the core, and of the whole question.
-
-    They are in lower case, with single spaces between them.
-    """
+    whole = _joined(pieces[:_PIECES_MAX])
     from_interrogative = _from_interrogative(core)
     if from_interrogative.startswith("when") or _TIMES.match(from_interrogative):
         return Ask.WHEN
@@ -256,3 +249,47 @@ def _from_interrogative(core: str) -> str:
 
 def _joined(pieces: Sequence[Token]) -> str:
     return " ".join(piece.low for piece in pieces)
+
+
+_BETWEEN: Final = lazy(
+    r"(?:['\u2019]s?)?\s*(?:[,;/&+]|and\b|or\b|nor\b|vs\b\.?|versus\b|with\b)\s*(?:(?:and|or|nor)\b\s*)?"
+    r"(?:(?:about|also|both|either|the|an?|my|our|your|his|her|their)\b\s*){0,3}"
+)
+"""The words between two subjects of a list."""
+
+
+def listed(core: str, entities: Sequence[Entity]) -> tuple[Entity, ...]:
+    """Return the entities that stand in the longest list of entities in the core of a question.
+
+    Only commas, slashes and words such as "and" stand between the entities of a list. All of them are names,
+    or none is. The result is empty if there is no list of at least two entities. Of lists of equal length,
+    the first counts.
+    """
+    places = sorted((core.find(one.text), at) for at, one in enumerate(entities))
+    best: list[int] = []
+    run: list[int] = []
+    end = -1
+    for start, at in places:
+        if start < 0:
+            continue
+        follows = bool(run) and entities[run[-1]].proper == entities[at].proper
+        if follows and end <= start and _BETWEEN.fullmatch(core[end:start].lower()):
+            run.append(at)
+        else:
+            run = [at]
+        end = start + len(entities[at].text)
+        best = run if len(run) > len(best) else best
+    return tuple(entities[at] for at in best) if len(best) > 1 else ()
+
+
+_ASKED: Final = lazy(r"\b(?:what|which|whose|how many|how much) (?:(?:kinds?|types?|sorts?) of )?$")
+_ASKED_CHARS: Final = 24
+
+
+def is_asked_for(core: str, entity: Entity) -> bool:
+    """Return True if the entity is the kind of answer that is asked for, as in "which city"."""
+    if entity.proper:
+        return False
+    start = core.find(entity.text)
+    before = core[max(0, start - _ASKED_CHARS) : max(0, start)].lower()
+    return _ASKED.search(before) is not None

@@ -13,16 +13,14 @@ terms, but they are not included in the words and entities of the result.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from functools import cache, lru_cache
-from typing import Any, Final, NamedTuple
+from functools import lru_cache
+from typing import Final, NamedTuple
 
-from engine.kernels import NATIVE
-from engine.text.analyzer import KERNEL_TERMS, STOP_WORDS, analyze_query
-from engine.text.language import lexicon
+from engine.text.analyzer import STOP_WORDS, analyze_query
 from engine.text.language.calendar import day_of, resolve
 from engine.text.language.lexicon import GENERIC, NAME_PARTICLES
 from engine.text.language.parts_of_speech import abbreviates, parts_of
-from engine.text.language.phrasing import core_of, kind_in, kind_of
+from engine.text.language.phrasing import core_of, kind_of
 from engine.text.language.question_model import RULES, Ask, Entity, Part, Question, TimeSpan, Word
 from engine.text.language.time_mentions import TimeMention, find_times
 from engine.text.language.tokenizer import Token, bare, clean, is_identifier, quotations, split
@@ -163,12 +161,6 @@ _PARTS: Final = {
 """Universal part of speech → `Part`. All other parts of speech are function words."""
 
 
-_KERNEL_PARTS: Final = (
-    *(Part.PROPER, Part.NOUN, Part.NUMBER, Part.TIME, Part.VERB, Part.ADJECTIVE, Part.ADVERB, Part.FUNCTION),
-)
-"""The parts of speech in the order in which the compiled function numbers them."""
-
-
 class _Analysis(NamedTuple):
     """A cached analysis of a question. Relative times do not have intervals yet."""
 
@@ -192,49 +184,6 @@ def analyze_question(text: str, *, now: int | None = None) -> Question:
 
 
 def _analyzed(text: str) -> _Analysis:
-    if NATIVE is not None and text.isascii():
-        analysis = _compiled(text)
-        if analysis is not None:
-            return analysis
-    return analyzed_twin(text)
-
-
-def _compiled(text: str) -> _Analysis | None:
-    """Return the analysis of a plain question, which a compiled function makes, or else None."""
-    mentions = find_times(text.rstrip())
-    spans = [(mention.start, mention.end) for mention in mentions]
-    found = NATIVE.analyze_question(_rules(), KERNEL_TERMS, text, spans, _KERNEL_PARTS)  # type: ignore[union-attr]
-    if found is None:
-        return None
-    words, terms, nouns, names, entities, joined = found
-    times = _times(text, mentions, None)
-    # Measured: `tuple.__new__` takes half of the time of the constructor of a named tuple.
-    return _Analysis(
-        Question(
-            text=text,
-            core=text,
-            words=tuple([tuple.__new__(Word, word) for word in words]),
-            terms=terms,
-            nouns=nouns,
-            names=names,
-            entities=tuple([Entity(shown, own, proper) for shown, proper, own in entities]),
-            times=times,
-            ask=kind_in(joined, joined, dated=any(time.start is not None for time in times)),
-            pipeline=RULES,
-        ),
-        mentions,
-    )
-
-
-@cache
-def _rules() -> Any:
-    """Return the word lists in the form that the compiled function reads."""
-    sets = [sorted(one) for one in lexicon.SETS]
-    return NATIVE.Rules(lexicon.FUNCTION_WORDS, sets, sorted(lexicon.ACRONYMS))  # type: ignore[union-attr]
-
-
-def analyzed_twin(text: str) -> _Analysis:
-    """Do the work of `_analyzed` in Python."""
     safe = clean(text)
     pieces = split(safe)
     first, last = core_of(pieces)

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
 from engine.text.language import lexicon
+from engine.text.language.parts_of_speech import is_verb
 from engine.text.language.tokenizer import Token, bare, clean, is_identifier, split
 
 WORDS_MIN: Final = 8
@@ -139,7 +140,7 @@ def _facts(pieces: Sequence[Token]) -> Iterator[bool]:
 def _is_common(word: str) -> bool:
     """Return True if a word at the start of a sentence is surely not a name."""
     lists = (lexicon.FUNCTION_WORDS, lexicon.ADJECTIVES, lexicon.ADVERBS, lexicon.OPENERS, FILLERS)
-    return word not in lexicon.GIVEN_NAMES and (any(word in one for one in lists) or lexicon.is_verb(word))
+    return word not in lexicon.GIVEN_NAMES and (any(word in one for one in lists) or is_verb(word))
 
 
 def reworded(one: Wording, other: Wording) -> Rewording | None:

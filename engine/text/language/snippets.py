@@ -10,7 +10,7 @@ from functools import cached_property
 from itertools import accumulate, islice
 from typing import Any, Final, NamedTuple
 
-from engine.kernels import NATIVE
+from engine.base.native import NATIVE
 from engine.text.analyzer import KERNEL_TERMS, index_terms, word_terms
 
 SNIPPET_CHARS = 200
@@ -177,8 +177,8 @@ def _cut(words: Sequence[str], start: int, chars: int, *, before: bool = False, 
         room -= len(word) + 1
         if room < 0:
             # A first word that is too long is cut; any other word is left out.
-            kept = shown + " ".join(words[start:end]) if end > start else (shown + word)[: chars - 1]
-            return kept + ELLIPSIS
+            cut = shown + " ".join(words[start:end]) if end > start else (shown + word)[: chars - 1]
+            return cut + ELLIPSIS
         end += 1
     shown += " ".join(words[start:])
     return shown + ELLIPSIS if more else shown
@@ -207,17 +207,17 @@ class TextReader:
         """Return the reading of each text. Set `whole` if all terms of the texts are needed."""
         if NATIVE is None:
             return [LazyReading(self, part_of(text, self.weights)) for text in texts]
-        found = self._compiled(texts, (False, False), whole=whole)
+        readings = self._compiled(texts, (False, False), whole=whole)
         return [
             self._read(text) if one is None else Reading(text, *one)
-            for text, one in zip(texts, found, strict=True)
+            for text, one in zip(texts, readings, strict=True)
         ]
 
     def _read(self, text: str) -> Reading | LazyReading:
         """Return the reading of a text that is long, or that the kernel does not read."""
         part = part_of(text, self.weights)
-        found = self._compiled([part.text], part[1:], whole=True)[0] if part.before or part.after else None
-        return LazyReading(self, part) if found is None else Reading(part.text, *found)
+        reading = self._compiled([part.text], part[1:], whole=True)[0] if part.before or part.after else None
+        return LazyReading(self, part) if reading is None else Reading(part.text, *reading)
 
     def _compiled(
         self, texts: Sequence[str], cut: tuple[bool, bool], *, whole: bool
@@ -226,10 +226,10 @@ class TextReader:
 
         `cut` tells whether the texts were cut at their beginnings, and at their ends.
         """
-        found: list[tuple[Any, ...] | None] = NATIVE.read_texts(  # type: ignore[union-attr]
+        readings: list[tuple[Any, ...] | None] = NATIVE.read_texts(  # type: ignore[union-attr]
             KERNEL_TERMS, texts, cut, READ_CHARS_MAX, *self._asked, whole
         )
-        return found
+        return readings
 
 
 class Reading:

@@ -160,19 +160,19 @@ def sentences_of(text: str) -> list[str]:
 
 def _paragraphs(lines: Iterable[str]) -> Iterator[str]:
     """Yield each paragraph or item as one line with single spaces."""
-    held: list[str] = []
+    paragraph: list[str] = []
     fenced = False
     for line in lines:
         fence, heading, item = _FENCE.match(line), _HEADING.match(line), _ITEM.match(line)
         alone = fenced or fence or heading or item or not line.strip()
-        if alone and held:
-            yield " ".join(held)
-            held = []
+        if alone and paragraph:
+            yield " ".join(paragraph)
+            paragraph = []
         fenced = fenced != bool(fence)
         if not (fence or heading):
-            held += line[item.end() if item else 0 :].split()
-    if held:
-        yield " ".join(held)
+            paragraph += line[item.end() if item else 0 :].split()
+    if paragraph:
+        yield " ".join(paragraph)
 
 
 def _cut(paragraph: str) -> Iterator[str]:

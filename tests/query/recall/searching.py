@@ -19,7 +19,7 @@ def lists_of(view: IndexView, terms: Iterable[str], config: Bm25Config, head: fl
     found = dict(zip(weights, view.find(list(weights), heads=head > 0), strict=True))
     weighted = weighted_terms(view.counted, found, weights, config)
     norms = view.norms(config.k1, config.b)
-    return Lists(view, norms, [(one.weight, one.rows) for one in weighted], head)
+    return Lists(view, norms, weighted, head)
 
 
 def search(

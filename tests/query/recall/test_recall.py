@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from engine import Add, Engine, Level, Link, Protocol, Recall, RecallConfig, Role, Signals
 from engine.commands import Command
-from engine.query.recall.signals import walk
+from engine.query.recall.signals import relations
 from tests.query.recall.support import ask, fillers, id_of, keys, memory, named, only
 
 ANNA = "Did Anna paint the garage?"
@@ -135,7 +135,7 @@ def test_a_walk_is_left_out_only_if_it_changes_nothing(
     atoms += [Add(f"soldering needs tin{at}", tags=data.draw(tags)) for at in range(8)]
     with memory(atoms) as engine, pytest.MonkeyPatch.context() as patch:
         found = engine.recall("kettle", limit=limit, explain=explain)
-        patch.setattr(walk, "_walk_is_vain", lambda *_: False)
+        patch.setattr(relations, "_walk_is_vain", lambda *_: False)
         assert engine.recall("kettle", limit=limit, explain=explain) == found
 
 

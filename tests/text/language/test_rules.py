@@ -38,8 +38,8 @@ def test_an_analysis_loads_nothing_slow() -> None:
 def test_the_analyzer_does_not_import_the_language_rules() -> None:
     """The analyzer and the modules next to it do not import `engine.text.language`."""
     program = (
-        "import sys; from engine.text import analyzer, simhash, speaker_labels, token_estimate;"
-        "analyzer.fingerprint();"
+        "import sys; from engine.text import analyzer_fingerprint, simhash, speaker_labels, token_estimate;"
+        "analyzer_fingerprint.fingerprint();"
         "print([one for one in sys.modules if one.startswith('engine.text.language')])"
     )
     printed = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)

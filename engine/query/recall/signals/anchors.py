@@ -26,16 +26,11 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.base.native import NATIVE
 from engine.index.positions import Positions, distinct
-from engine.kernels import NATIVE
-from engine.query.recall.candidates import Pool
 from engine.query.recall.recall_config import Signals
-from engine.query.recall.recall_run import RecallRun
-from engine.query.recall.signals.scoring import TIES_MAX
-from engine.query.recall.signals.word_scores import (
-    HEAVIEST_TERMS_MAX,
-    WordScores,
-)
+from engine.query.recall.recall_run import Pool, RecallRun
+from engine.query.recall.signals.scoring import HEAVIEST_TERMS_MAX, TIES_MAX, Lists
 
 NEIGHBOUR_STEPS: Final = 2
 """The largest distance, in atoms of the same source, at which the neighbours of a hit become candidates."""
@@ -113,7 +108,7 @@ def documents_near(
     return ordinals[ordinals >= 0], near
 
 
-def extended(run: RecallRun, pool: Pool, words: WordScores, ordinals: Sequence[int]) -> Pool:
+def extended(run: RecallRun, pool: Pool, words: Lists, ordinals: Sequence[int]) -> Pool:
     """Return a pool that contains the candidates of `pool` and the allowed atoms among `ordinals`."""
     if not len(ordinals):
         return pool
@@ -122,7 +117,7 @@ def extended(run: RecallRun, pool: Pool, words: WordScores, ordinals: Sequence[i
     new = new[pool.rows_of(new) < 0]
     if not len(new):
         return pool
-    larger = pool.extended(new, words.at(new))
+    larger = pool.extended(new, words.at(new).scores)
     if run.atoms.lowered:
         factors = np.ones(len(larger))
         factors[larger.rows_of(new)] = run.atoms.factors_at(new)
@@ -130,21 +125,19 @@ def extended(run: RecallRun, pool: Pool, words: WordScores, ordinals: Sequence[i
     return larger
 
 
-def pool_of(
-    run: RecallRun, words: WordScores, most: int
-) -> tuple[Pool, tuple[str, ...], NDArray[np.float64]]:
+def pool_of(run: RecallRun, words: Lists, most: int) -> tuple[Pool, tuple[str, ...], NDArray[np.float64]]:
     """Return the pool of candidates. The pool has the scores for words and the signals `near` and `source`.
 
     The candidates are the `most` documents with the highest scores in `words`, and the neighbours of these
     documents. If further documents have the lowest of these scores, up to `most` of them and their neighbours
     are also candidates. Also return the heaviest terms, and the scores of the candidates for these terms (see
-    `WordScores.by_term`).
+    `Lists.by_term`).
     """
     if NATIVE is not None and len(words.terms) <= HEAVIEST_TERMS_MAX:
         pool = _compiled(run, words, most)
         if pool is not None:
             return pool
-    ordinals, near = neighbourhood(run, words.best(run, most))
+    ordinals, near = neighbourhood(run, words.found(run.atoms, most))
     heaviest, term_scores, scores = words.by_term(ordinals)
     pool_of_best = Pool(ordinals, scores, explained=run.explain)
     propagate(run, pool_of_best, near, term_scores)
@@ -152,13 +145,13 @@ def pool_of(
 
 
 def _compiled(
-    run: RecallRun, words: WordScores, most: int
+    run: RecallRun, words: Lists, most: int
 ) -> tuple[Pool, tuple[str, ...], NDArray[np.float64]] | None:
     """Do the work of `pool_of` in a compiled function. Return None if the function declines."""
-    signals, lists = run.signals, words.lists
+    signals = run.signals
     raw = NATIVE.candidates(  # type: ignore[union-attr]
-        lists.kernel_lists,
-        lists.kernel_allowed(run.atoms),
+        words.kernel_lists,
+        words.kernel_allowed(run.atoms),
         run.positions.kernel_orders,
         most,
         min(2 * most, most + TIES_MAX),

@@ -32,9 +32,9 @@ import numpy as np
 from numpy.typing import NDArray
 from pyroaring import BitMap
 
+from engine.base.native import NATIVE
 from engine.index.index_view import IndexView, TermRows, decoded
 from engine.index.postings_cache import Norms
-from engine.kernels import NATIVE
 from engine.query.recall.atom_set import AtomSet
 from engine.query.recall.recall_config import Bm25Config
 
@@ -49,9 +49,25 @@ _DENSE_SHARE: Final = 8
 """If more than one in this many documents of a segment is scored, the frequencies of a term are written into
 an array with one number for each document. Otherwise each document is searched for in the row of the term."""
 
+HEAVIEST_TERMS_MAX: Final = 16
+"""The largest number of terms whose scores are computed for each candidate. The heaviest terms are used.
+
+A question may have hundreds of terms if somebody pastes a whole page.
+"""
+
 MICRO: Final = 1_000_000
 """The factor that converts a score to millionths. Scores are compared in millionths, because sums may differ
 in the last bit on different machines."""
+
+
+class WeightedTerm(NamedTuple):
+    """A term of a query with its weight and its stored postings."""
+
+    term: str
+    weight: float
+    """w · idf · (k1 + 1). The product of this weight and tf / (norm + tf) is added to the score of a
+    document."""
+    rows: TermRows
 
 
 class Gains(NamedTuple):
@@ -69,8 +85,8 @@ class Lists:
         self,
         index: IndexView,
         norms: Norms,
-        terms: Sequence[tuple[float, TermRows]],
-        head: float,
+        terms: Sequence[WeightedTerm],
+        head: float = 0.0,
         tags: Sequence[tuple[float, BitMap]] = (),
     ) -> None:
         """Prepare the lists.
@@ -78,13 +94,14 @@ class Lists:
         Args:
             index: The index.
             norms: The norms of its documents.
-            terms: The weight and the rows of each term. All weights are 0 or more.
+            terms: The terms, in ascending order. All weights are 0 or more.
             head: The weight of an occurrence in the head. If it is 0, no rows of heads are needed.
             tags: The weight of each tag, and the ordinals of the documents that have it.
         """
+        self.terms = terms
         self._starts = list(index.starts)
         self._norms = norms
-        self._terms = [(weight, list(rows.rows), list(rows.heads) if head else []) for weight, rows in terms]
+        self._terms = [(one.weight, one.rows.rows, one.rows.heads if head else ()) for one in terms]
         self._head = head
         self._tags = [(weight, _raw(ordinals)) for weight, ordinals in tags]
 
@@ -107,6 +124,13 @@ class Lists:
                 return np.frombuffer(found[0], "<i8"), np.frombuffer(found[1], "<i8")
         return best_documents(self, allowed, limit)
 
+    def found(self, allowed: AtomSet, most: int) -> NDArray[np.int64]:
+        """Return the ordinals of the best `most` allowed documents, the best first (see `best`).
+
+        At most `most` further documents with the same score as the last document are included.
+        """
+        return self.best(allowed, most)[0][: 2 * most]
+
     def at(self, ordinals: NDArray[np.int64]) -> Gains:
         """Return the gains and the scores of documents.
 
@@ -128,6 +152,20 @@ class Lists:
             if found is not None:
                 return np.frombuffer(found, np.bool_)
         return gains_at(self, ordinals).scores <= 0
+
+    def by_term(
+        self, ordinals: NDArray[np.int64]
+    ) -> tuple[tuple[str, ...], NDArray[np.float64], NDArray[np.float64]]:
+        """Return the heaviest terms, a matrix of their scores, and the total scores of documents.
+
+        The terms are in ascending order of their code points. The matrix has one row for each of these terms,
+        and one column for each document.
+        """
+        gains, chosen = self.at(ordinals), list(range(len(self.terms)))
+        if len(chosen) > HEAVIEST_TERMS_MAX:
+            heaviest = sorted(chosen, key=lambda at: (-self.terms[at].weight, self.terms[at].term))
+            chosen = sorted(heaviest[:HEAVIEST_TERMS_MAX])
+        return tuple(self.terms[at].term for at in chosen), gains.by_list[chosen], gains.scores
 
     @property
     def kernel_lists(self) -> tuple[Any, ...]:
@@ -288,16 +326,6 @@ def _ordinals(raw: bytes) -> NDArray[np.int64]:
 def idf(documents: int, df: int) -> float:
     """Return the inverse document frequency, above 0. The term is in `df` of all `documents` documents."""
     return math.log(1 + (documents - df + 0.5) / (df + 0.5))
-
-
-class WeightedTerm(NamedTuple):
-    """A term of a query with its weight and its stored postings."""
-
-    term: str
-    weight: float
-    """w · idf · (k1 + 1). The product of this weight and tf / (norm + tf) is added to the score of a
-    document."""
-    rows: TermRows
 
 
 def weighted_terms(

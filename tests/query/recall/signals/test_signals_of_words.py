@@ -269,31 +269,3 @@ def test_no_signal_is_left_when_all_are_off() -> None:
     (hit,) = ask(atoms, "When did Anna buy a kettle?", only("head", head=0.0), explain=True).hits
     assert set(hit.signals or {}) == {"words"}
     assert NO_SIGNALS.internal == 1.0
-
-
-@pytest.mark.parametrize("title", [None, "A conversation about hotels"])
-@pytest.mark.parametrize(
-    ("question", "by"),
-    [
-        ("Which hotel in Rome did you recommend?", "assistant"),
-        ("What did I tell you about the hotel in Rome?", "user"),
-    ],
-)
-def test_the_words_of_the_speaker_that_is_asked_for_rank_first(
-    title: str | None, question: str, by: str
-) -> None:
-    """`speaker`: "you" and "I" are the assistant and the user, with or without a title."""
-    long = " It is near the centre, and guests like the rooms and the staff." * 4
-    atoms = [
-        named("user", "User: is the hotel in Rome good? " + long * (by == "user"), title=title),
-        named("assistant", "Assistant: the hotel in Rome is good. " + long * (by != "user"), title=title),
-        *fillers(20),
-    ]
-    other = {"user": "assistant", "assistant": "user"}[by]
-    assert decided("speaker", atoms, question) == [other, by]
-
-
-def test_without_labels_nobody_is_the_speaker() -> None:
-    """`speaker`: a question about what somebody said changes nothing in a memory without labels."""
-    atoms = [named("first", "you recommend the hotel, the hotel"), named("second", "the assistant's hotel")]
-    assert decided("speaker", atoms, "Which hotel did you recommend?") == ["first", "first"]

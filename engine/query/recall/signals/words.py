@@ -1,8 +1,11 @@
-"""The words of a question: their weights, and the documents that they score.
+"""Signals of an atom's own words and fields: which words of the question it has, and what it is.
 
 A word that the question repeats weighs more, and its irregular forms weigh less. Tags that consist of words
 of the question count as words. Pseudo-relevance feedback (RM3, Abdul-Jaleel et al. 2004) adds terms of the
-best candidates.
+best candidates. All these become weights of terms and lists of documents (`scoring`).
+
+The other signals multiply scores by factors: labels, names, times, provenance, closeness of words and trust.
+Some factors are computed from the index and the tag sets, the others from the texts of the best candidates.
 """
 
 from __future__ import annotations
@@ -13,20 +16,17 @@ from functools import lru_cache
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
-from engine.kernels import NATIVE
-from engine.query.recall.recall_run import LoadedAtom, RecallRun
+from engine.base.limits import TRUST_MAX
+from engine.base.native import NATIVE
+from engine.followers.tags import day_of, union, values
+from engine.index.index_view import TermRows
+from engine.query.recall.recall_run import LoadedAtom, Mentions, Pool, RecallRun
 from engine.query.recall.signals.scoring import Lists, WeightedTerm, idf, weighted_terms
 from engine.text.analyzer import KERNEL_TERMS, STOP_WORDS, analyze_query
-from engine.text.language.lexicon import forms_of
+from engine.text.language.parts_of_speech import forms_of
+from engine.text.language.question_model import Ask
 from proofs.leaves import Group, tag_identity
-
-HEAVIEST_TERMS_MAX: Final = 16
-"""The largest number of terms whose scores are computed for each candidate. The heaviest terms are used.
-
-A question may have hundreds of terms if somebody pastes a whole page.
-"""
 
 TAGS_SEEN_MAX: Final = 64
 """The largest number of tags that are checked for a word of the question. They begin with the word."""
@@ -53,47 +53,24 @@ FEEDBACK_TERMS: Final = 6
 FEEDBACK_SHARE_MAX: Final = 0.1
 """A term that is in more than this share of all documents is not added to the query."""
 
+RELATION: Final = 5.0
+"""If the question asks how names are related, the weight of the signal `together` is multiplied by this
+number."""
 
-class WordScores:
-    """The scores of documents for the question's words and for tags."""
+DAYS_MAX: Final = 400
+"""If atoms were created on more than this many days of a time span, the time span is ignored.
 
-    def __init__(self, lists: Lists, terms: Sequence[WeightedTerm]) -> None:
-        """Store the lists: one for each of `terms`, in the same order, and then the lists of tags."""
-        self.lists = lists
-        self.terms = terms
+Each day is looked up separately.
+"""
 
-    def best(self, run: RecallRun, most: int) -> NDArray[np.int64]:
-        """Return the ordinals of the `most` allowed documents with the highest scores, the best first.
-
-        The scores are first multiplied by the factors for provenance. Up to `most` further documents with the
-        same score as the last document are included.
-        """
-        ordinals, _ = self.lists.best(run.atoms, most)
-        return ordinals[: 2 * most]
-
-    def at(self, ordinals: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return the scores of documents."""
-        return self.lists.at(ordinals).scores
-
-    def lacking(self, ordinals: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Return True for each document whose score is 0."""
-        return self.lists.lacking(ordinals)
-
-    def by_term(
-        self, ordinals: NDArray[np.int64]
-    ) -> tuple[tuple[str, ...], NDArray[np.float64], NDArray[np.float64]]:
-        """Return the heaviest terms, a matrix of their scores, and the total scores of documents.
-
-        The terms are in ascending order of their code points. The matrix has one row for each of these terms,
-        and one column for each document.
-        """
-        gains = self.lists.at(ordinals)
-        count = len(self.terms)
-        if count <= HEAVIEST_TERMS_MAX:
-            return tuple(one.term for one in self.terms), gains.by_list[:count], gains.scores
-        heaviest = sorted(range(count), key=lambda at: (-self.terms[at].weight, self.terms[at].term))
-        chosen = sorted(heaviest[:HEAVIEST_TERMS_MAX])
-        return tuple(self.terms[at].term for at in chosen), gains.by_list[chosen], gains.scores
+_TIME_TERMS: Final = frozenset(
+    analyze_query(
+        "yesterday today tonight tomorrow week weeks weekend month months year years ago last next recently "
+        "morning evening monday tuesday wednesday thursday friday saturday sunday "
+        "january february march april may june july august september october november december"
+    )
+)
+"""A text that has one of these terms contains a time."""
 
 
 def weights_of(run: RecallRun, terms: Sequence[str]) -> dict[str, float]:
@@ -106,7 +83,7 @@ def weights_of(run: RecallRun, terms: Sequence[str]) -> dict[str, float]:
     return weights
 
 
-def by_words(run: RecallRun, weights: Mapping[str, float], *, tags: bool = True) -> WordScores:
+def by_words(run: RecallRun, weights: Mapping[str, float], *, tags: bool = True) -> Lists:
     """Prepare the scores of documents for the terms in `weights`.
 
     With `tags`, also prepare the scores for the tags that consist only of these terms.
@@ -118,7 +95,7 @@ def by_words(run: RecallRun, weights: Mapping[str, float], *, tags: bool = True)
     for tag in tags_named(run, weights) if tags and run.signals.tag else ():
         atoms = run.members(Group.TAG, tag)
         named.append((run.signals.tag * idf(run.index.counted, len(atoms)), atoms))
-    return WordScores(run.lists(terms, head, named), terms)
+    return run.lists(terms, head, named)
 
 
 def tags_named(run: RecallRun, terms: Mapping[str, float]) -> tuple[str, ...]:
@@ -226,3 +203,94 @@ def most_relevant(
     frequent = [term for term, one in relevance.items() if [one] >= least]
     frequent = sorted(frequent, key=lambda term: (-relevance[term], term))[:most]
     return [(term, relevance[term]) for term in frequent]
+
+
+def boost_labels(run: RecallRun, pool: Pool) -> None:
+    """Boost atoms that have no title and begin with a speaker's label (`Maria:`).
+
+    An atom is only boosted if its label contains a word of the question.
+    """
+    if not run.signals.label or not len(pool):
+        return
+    heads = [
+        WeightedTerm(term, 1.0, TermRows(found.df, found.heads, ()))
+        for term, found in run.find(run.question.terms, heads=True).items()
+        if found.heads.count(None) < len(found.heads)
+    ]
+    if not heads:
+        return
+    labelled = ~run.lists(heads).lacking(pool.ordinals)
+    labelled &= run.positions.titles[pool.ordinals] == 0
+    pool.multiply("label", 1.0 + run.signals.label * labelled)
+
+
+def boost_co_occurrence(run: RecallRun, pool: Pool, mentions: Mentions) -> None:
+    """Boost atoms that mention several of the names in the question (signal `together`)."""
+    names = [entity for entity in run.question.entities if entity.proper]
+    if not run.signals.together or len(names) < 2 or not len(pool):
+        return
+    count = np.zeros(len(pool))
+    for entity in names:
+        count += np.logical_and.reduce([mentions.of(term) for term in entity.terms])
+    weight = run.signals.together * (RELATION if run.question.ask is Ask.RELATION else 1.0)
+    pool.multiply("together", 1.0 + weight * np.maximum(count - 1.0, 0.0))
+
+
+def boost_dates(run: RecallRun, pool: Pool) -> None:
+    """Boost atoms that were created at a time named in the question."""
+    days = [
+        day
+        for span in run.question.times
+        if span.start is not None and span.end is not None
+        for day in _days(run, span.start, span.end)
+    ]
+    if run.signals.time and days and len(pool):
+        created = union(run.rows, ((Group.DAY, day) for day in sorted(set(days))))
+        there = np.fromiter(map(created.__contains__, pool.ordinals.tolist()), np.bool_, len(pool))
+        pool.multiply("time", 1.0 + run.signals.time * there)
+
+
+def _days(run: RecallRun, start: int, end: int) -> list[str]:
+    """Return the days between `start` and `end` on which atoms were created.
+
+    Return [] if there are more than DAYS_MAX such days.
+    """
+    first, last = day_of(start), day_of(end - 1)
+    found: list[str] = []
+    for day in values(run.rows, Group.DAY, first, last + "\x01"):
+        if len(found) == DAYS_MAX:
+            return []
+        found.append(day)
+    return found
+
+
+def apply_provenance(run: RecallRun, pool: Pool) -> None:
+    """Lower the scores of atoms that are not internal."""
+    if run.atoms.lowered:
+        pool.multiply("provenance", run.atoms.factors_at(pool.ordinals))
+
+
+def boost_texts(run: RecallRun, pool: Pool, rows: Sequence[int], atoms: Sequence[LoadedAtom]) -> None:
+    """Raise or lower the scores of the candidates in `rows` according to their texts and their trust.
+
+    `atoms` holds these candidates with their texts, in the same order.
+    """
+    signals = run.signals
+    dated = atoms if run.question.ask is Ask.WHEN else ()
+    trusted = any(atom.record.trust is not None for atom in atoms)
+    shares = {
+        "proximity": [signals.proximity * atom.reading.proximity for atom in atoms if signals.proximity],
+        "time": [signals.time * (not _TIME_TERMS.isdisjoint(atom.terms)) for atom in dated],
+        "trust": [signals.trust * trust_of(atom) for atom in atoms] if trusted else [],
+    }
+    for signal, found in shares.items():
+        if any(found):
+            factors = np.ones(len(pool))
+            factors[list(rows)] += found
+            pool.multiply(signal, factors)
+
+
+def trust_of(atom: LoadedAtom) -> float:
+    """Return an atom's trust on a scale from −1 (trust 0) to 1 (trust 100); 0 if no trust is recorded."""
+    trust = atom.record.trust
+    return 0.0 if trust is None else 2.0 * trust / TRUST_MAX - 1.0

@@ -2,8 +2,8 @@
 
 import pytest
 
+from engine.text.language.phrasing import is_asked_for, listed
 from engine.text.language.question import analyze_question
-from engine.text.language.question_targets import is_asked_for, listed
 
 
 def side_by_side(text: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""The recorded fingerprint of the analyzer, a quick check of it, and the probes that it covers.
+"""The fingerprint of the analyzer: computed, recorded, a quick check of it, and the probes that it covers.
 
 Three things decide the terms of a text: the code and tables of this package, Python, and the stemmer. The
 tests of every release compute the fingerprint in full and compare it with the recorded one, so the code and
@@ -16,13 +16,14 @@ from __future__ import annotations
 
 import sys
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from hashlib import sha256
 from typing import Final
 
-from engine.text import analyzer
-from engine.text.analyzer import STOP_WORDS
+from engine.base import characters
+from engine.text.analyzer import STOP_WORDS, analyze_query, index_terms
+from proofs.hashing import analyzer_fingerprint
 
 FINGERPRINT: Final = bytes.fromhex("6743f908d894a5017175ad4c60218950cd71cb89aaed2f4898bcde80dbc01a2a")
 """The fingerprint of the analyzer memroot-1."""
@@ -43,19 +44,43 @@ _PYTHONS: Final = frozenset(
 
 @cache
 def current_fingerprint() -> bytes:
-    """Return the fingerprint of the analyzer as it works in this process: `analyzer.fingerprint()`.
+    """Return the fingerprint of the analyzer as it works in this process: `fingerprint()`.
 
     The recorded fingerprint is returned if this version of Python is known and the stemmer gives the recorded
     answers, which takes 3 ms. Otherwise the fingerprint is computed, which takes 40 ms. Most of this time is
     used to compile the regular expressions for non-ASCII text (measured).
     """
     python = (sys.implementation.name, *sys.version_info[:2], unicodedata.unidata_version)
-    if (
-        python in _PYTHONS
-        and sha256(analyzer.answers(filter(str.isascii, probes()))).digest() == _ASCII_ANSWERS
-    ):
+    if python in _PYTHONS and sha256(answers(filter(str.isascii, probes()))).digest() == _ASCII_ANSWERS:
         return FINGERPRINT
-    return analyzer.fingerprint()
+    return fingerprint()
+
+
+@cache
+def fingerprint() -> bytes:
+    """Return the 32 bytes that identify this analyzer: a hash of its tables and of the terms of the probes.
+
+    The hash first covers seven lines of ASCII, each with a final newline: the six tables of
+    `unicode14_table`, and the sorted stop words joined by spaces. Then, for each probe
+    (`probes`), it covers the terms that `index_terms` returns and the terms that
+    `analyze_query` returns. A list of terms is hashed as the number of terms (u32be), followed by the terms.
+    A term is hashed as its length (u8), a flag (u8, 1 for a stop word, else 0) and its UTF-8 bytes.
+    """
+    words = " ".join(sorted(STOP_WORDS))
+    tables = "".join(f"{table}\n" for table in (*characters.TABLES, words)).encode("ascii")
+    return analyzer_fingerprint(tables + answers(probes()))
+
+
+def answers(texts: Iterable[str]) -> bytes:
+    """Return the bytes that `fingerprint` hashes for the probes `texts`."""
+    hashed = bytearray()
+    for text in texts:
+        for terms in (index_terms(text), analyze_query(text)):
+            hashed += len(terms).to_bytes(4, "big")
+            for term in terms:
+                raw = term.encode()
+                hashed += bytes([len(raw), term in STOP_WORDS]) + raw
+    return bytes(hashed)
 
 
 _LINES = """

@@ -5,7 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.text.analyzer import STOP_WORDS, analyze_query
-from engine.text.language.lexicon import FORMS, forms_of
+from engine.text.language.lexicon import FORMS
+from engine.text.language.parts_of_speech import forms_of
 
 GROUPS = [group for groups in FORMS.values() for group in groups]
 TERMS = sorted({term for group in GROUPS for term in analyze_query(group)})

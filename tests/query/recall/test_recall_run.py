@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
 
-from engine.query.recall.candidates import Pool
+from engine.query.recall.recall_run import Pool
 from engine.query.recall.signals.scoring import MICRO
 
 SIGNALS = ("words", "near", "trust", "walk")

@@ -1,4 +1,4 @@
-"""Signals of titles and aliases: `phrase`, `alias`, `hop` and `mention`.
+"""Signals of the relations between atoms: `phrase`, `alias`, `hop` and `walk`.
 
 An anchor is one of the best candidates.
 
@@ -8,10 +8,8 @@ An anchor is one of the best candidates.
   the question.
 - `hop` raises the scores of atoms whose title occurs in the text of an anchor, and of atoms that an edge
   joins to an anchor.
-- `mention` is the counterpart of `hop`: it raises the scores of atoms whose text contains the whole title of
-  an anchor. A question may describe a thing without its name: "Who wrote the song about a feast in a village
-  on Oahu?" The atom about the village is then an anchor, and the atom about the song contains the name of
-  the village.
+- `walk`, the last step of recall, finds atoms that contain no word of the question but share a tag with an
+  anchor.
 
 The index contains a hash of every title, computed from the hashes of the title's terms. So the hashes of all
 phrases of a text can be computed and looked up with a few array operations, without a list of titles in
@@ -20,10 +18,11 @@ memory.
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import accumulate, chain, islice
+from math import log
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -32,12 +31,14 @@ from numpy.typing import NDArray
 from engine.base.model import Direction
 from engine.followers.names import aliased, has_aliases
 from engine.ledger.queries import edges_at, far_end, records_of
-from engine.query.recall.candidates import Pool
-from engine.query.recall.recall_run import LoadedAtom, RecallRun
-from engine.query.recall.signals.scoring import weighted_terms
+from engine.query.recall.recall_answer import Bridge
+from engine.query.recall.recall_run import LoadedAtom, Pool, Ranking, RecallRun, best_atoms
+from engine.query.recall.signals.anchors import extended
+from engine.query.recall.signals.scoring import MICRO, Lists
 from engine.text.analyzer import STOP_WORDS, index_terms
 from engine.text.language.snippets import one_by_one
 from engine.text.simhash import MULTIPLIER, phrase_hashes, term_hash
+from proofs.leaves import Group, tag_identity
 
 TITLE_TERMS_MAX: Final = 12
 """The largest number of terms in a title; longer titles are not looked up in texts."""
@@ -78,16 +79,21 @@ ALIAS_TERMS_MAX: Final = 6
 QUESTION_TERMS_MAX: Final = 64
 """Only this many terms at the beginning of a question are searched for aliases."""
 
-MENTION_ANCHORS: Final = 3
-"""The number of anchors whose titles are searched for."""
+TAG_ANCHORS: Final = 3
+"""The number of anchors whose tags are considered."""
 
-MENTIONS_MAX: Final = 16
-"""A title is ignored if more than this many other atoms contain its terms."""
+TAGS_MAX: Final = 4
+"""The largest number of tags that are followed. Those with the highest weight · score are used."""
 
-MENTION_CANDIDATES: Final = 4 * MENTIONS_MAX
-"""The number of atoms that are checked for all terms of a title. They score best for these terms."""
+HUB_SHARE: Final = 0.1
+HUB_MIN: Final = 20
+"""A tag is ignored as a hub if more than HUB_SHARE of all atoms, and more than HUB_MIN atoms, have it."""
 
-_QUALIFIER: Final = re.compile(r"\s\([^()]*\)\s*\Z")
+WALKERS_MAX: Final = 24
+"""The largest number of atoms that are found through one tag. The newest atoms with the tag are used."""
+
+_ROUNDING: Final = 2 / MICRO
+"""Scores that differ by this much also differ in millionths."""
 
 
 class Target(NamedTuple):
@@ -184,23 +190,17 @@ def led_to(run: RecallRun, anchors: Sequence[LoadedAtom], *, linked: bool) -> li
 
 
 def add_shares(
-    run: RecallRun,
-    pool: Pool,
-    signal: str,
-    share: float,
-    scores: Sequence[float],
-    targets: Sequence[Sequence[Target]],
+    run: RecallRun, pool: Pool, scores: Sequence[float], targets: Sequence[Sequence[Target]]
 ) -> None:
-    """Raise the scores of `targets` by `share` of the scores of the anchors that led to them.
+    """Raise the scores of `targets` by a share of the scores of the anchors that led to them (signal `hop`).
 
-    `targets` holds the atoms that were found from each anchor. `scores` begins with the scores of these
-    anchors, in the same order.
+    `targets` holds the atoms that were found from each anchor, and `scores` the scores of these anchors.
     """
     amounts: dict[int, float] = {}
-    for score, found in zip(scores, targets, strict=False):
+    for score, found in zip(scores, targets, strict=True):
         for one in found:
-            amounts[one.ordinal] = max(amounts.get(one.ordinal, 0.0), share * score * one.weight)
-    add_amounts(run, pool, signal, amounts)
+            amounts[one.ordinal] = max(amounts.get(one.ordinal, 0.0), run.signals.hop * score * one.weight)
+    add_amounts(run, pool, "hop", amounts)
 
 
 def add_amounts(run: RecallRun, pool: Pool, signal: str, amounts: dict[int, float]) -> None:
@@ -239,55 +239,118 @@ def aliases_in(run: RecallRun) -> list[Target]:
     return weighted(run, terms, named, min(QUESTION_WEIGHT, asked))
 
 
-def mentioning(
-    run: RecallRun, anchors: Sequence[LoadedAtom], known: Sequence[Collection[Target]]
-) -> list[list[Target]]:
-    """Return, for each anchor, the allowed atoms whose texts contain the title of the anchor.
+def bridge_weight(atoms: int, total: int) -> float:
+    """Return the weight, 0 to 1, of a tag.
 
-    `known` holds the atoms that the signal `hop` found from each anchor; it may be shorter than `anchors`.
-    These atoms are left out: a text that links to the anchor often contains its title, and would count twice.
-    The text need not contain a qualifier in parentheses at the end of the title.
+    `atoms` is the number of atoms with the tag, and `total` is the number of all atoms. The weight is the
+    `rarity` of the tag. It is 0 if only one atom or every atom has the tag, or if the tag is a hub.
     """
-    titles = [_title_terms(run, anchor) for anchor in anchors]
-    run.find([term for terms in titles for term in terms if term not in STOP_WORDS])
-    found = []
-    for number, (anchor, terms) in enumerate(zip(anchors, titles, strict=True)):
-        others = known[number] if number < len(known) else ()
-        found.append(_atoms_with(run, terms, {anchor.record.ordinal, *(one.ordinal for one in others)}))
+    if not 1 < atoms < total or atoms > max(HUB_MIN, HUB_SHARE * total):
+        return 0.0
+    return rarity(atoms, total)
+
+
+def rarity(atoms: int, total: int) -> float:
+    """Return the rarity of a tag, (log(N / n) / log(N))², for n = `atoms` and N = `total`.
+
+    The rarity is 1 if one atom has the tag, 0.25 if √N atoms have it, and 0 if all atoms have it.
+    """
+    return (log(total / atoms) / log(total)) ** 2
+
+
+class WalkedTag(NamedTuple):
+    """A tag of an anchor through which other atoms are found."""
+
+    bridge: Bridge
+    score: float
+    """The best score among the anchors that have the tag."""
+    newest: NDArray[np.int64]
+    """The ordinals of the newest atoms that have the tag, ascending."""
+
+
+def walked_tags(run: RecallRun, anchors: Sequence[tuple[float, LoadedAtom]]) -> list[WalkedTag]:
+    """Return the tags to follow. They are tags of anchors.
+
+    The tags are in descending order of the product of weight and score. `anchors` holds the anchors with
+    their scores, the best first. The weight of a tag is its `bridge_weight`.
+    """
+    best: dict[str, float] = {}
+    for score, anchor in anchors[:TAG_ANCHORS]:
+        for tag in map(tag_identity, anchor.record.tags):
+            best.setdefault(tag, score)
+    total = len(run.atoms.ordinals)
+    walked = []
+    for tag, score in best.items():
+        atoms, newest = run.atoms.newest(run.rows, Group.TAG, tag, 4 * WALKERS_MAX)
+        weight = bridge_weight(atoms, total)
+        if weight:
+            walked.append(WalkedTag(Bridge(tag, round(weight, 6), atoms), score, newest))
+    walked.sort(key=lambda one: (-one.bridge.weight * one.score, one.bridge.tag))
+    return walked[:TAGS_MAX]
+
+
+def walkers(run: RecallRun, tags: Sequence[WalkedTag], words: Lists) -> dict[int, dict[str, float]]:
+    """Return the atoms that have one of the tags and no word of the question.
+
+    The result maps ordinal → tag → the amount that the tag adds to the score. `words` scores
+    documents for the question's words.
+    """
+    found: dict[int, dict[str, float]] = {}
+    if not tags:
+        return found
+    lacking = words.lacking(np.concatenate([one.newest for one in tags]))
+    for bridge, score, ordinals in tags:
+        without, lacking = lacking[: len(ordinals)], lacking[len(ordinals) :]
+        for ordinal in ordinals[without][-WALKERS_MAX:].tolist():
+            found.setdefault(ordinal, {})[bridge.tag] = run.signals.walk * score * bridge.weight
     return found
 
 
-def _title_terms(run: RecallRun, anchor: LoadedAtom) -> list[str]:
-    """Return the terms of an anchor's title without its qualifier, or [] if it is not searched for.
+def complete_if_needed(run: RecallRun, ranking: Ranking) -> Ranking:
+    """Return the ranking with the atoms of the walk, unless these cannot change its `first` best candidates.
 
-    If all terms of a title are in the question, the search for the question's words found its atoms already.
+    Otherwise the ranking is returned unchanged, and `complete` adds these atoms when they are needed.
     """
-    terms = index_terms(_QUALIFIER.sub("", anchor.record.title or ""))
-    unasked = set(terms) - STOP_WORDS - set(run.question.terms)
-    return terms if unasked and len(terms) <= TITLE_TERMS_MAX else []
+    pool, first = ranking.pool, ranking.first
+    if first is None or _walk_is_vain(run, pool, first, pool.score.max(initial=0.0)):
+        return ranking
+    tags = _tags_to_follow(run, pool)
+    if tags and _walk_is_vain(run, pool, first, max(one.score * one.bridge.weight for one in tags)):
+        return ranking
+    return complete(run, ranking, tags)
 
 
-def _atoms_with(run: RecallRun, title: Sequence[str], left_out: Collection[int]) -> list[Target]:
-    """Return the atoms whose texts contain the terms `title` one after the other, apart from `left_out`.
+def complete(run: RecallRun, ranking: Ranking, tags: Sequence[WalkedTag] | None = None) -> Ranking:
+    """Return a ranking that includes the atoms of the walk. `tags` are the tags to follow, if already read.
 
-    If there are n such atoms, the weight of each is divided by √n. It is 1 / √n if the terms are rare enough.
+    The walk adds the atoms that contain no word of the question but share a tag with one of the best
+    candidates.
     """
-    found = run.find([term for term in dict.fromkeys(title) if term not in STOP_WORDS])
-    if not found or min(rows.df for rows in found.values()) < 2:
-        return []  # one of the terms is only in the anchor
-    terms = weighted_terms(run.index.counted, found, dict.fromkeys(found, 1.0), run.config.bm25)
-    lists = run.lists(terms)
-    best, _ = lists.best(run.atoms, MENTION_CANDIDATES)
-    with_all = best[(lists.at(best).by_list > 0).all(axis=0)].tolist()
-    possible = [ordinal for ordinal in with_all if ordinal not in left_out]
-    if len(possible) > MENTIONS_MAX:
+    tags = _tags_to_follow(run, ranking.pool) if tags is None else tags
+    walked = walkers(run, tags, ranking.words)
+    pool = extended(run, ranking.pool, ranking.words, list(walked))
+    add_amounts(run, pool, "walk", {one: max(gains.values()) for one, gains in walked.items()})
+    return replace(ranking, pool=pool, walked=walked, bridges=tuple(one.bridge for one in tags), first=None)
+
+
+def _tags_to_follow(run: RecallRun, pool: Pool) -> list[WalkedTag]:
+    """Return the tags through which the walk finds atoms."""
+    if not run.signals.walk or not run.config.protocol.walkers:
         return []
-    others = [atom for atom in run.load(possible) if _contains(atom.terms[:TEXT_TERMS_MAX], list(title))]
-    weight = min(1.0, sum(map(run.idf, found)) / HOP_WEIGHT)
-    return [Target(atom.record.ordinal, weight * len(others) ** -0.5) for atom in others]
+    best, atoms = best_atoms(run, pool, TAG_ANCHORS)
+    return walked_tags(run, list(zip(pool.score[best].tolist(), atoms, strict=True)))
 
 
-def _contains(terms: list[str], title: list[str]) -> bool:
-    """Return True if `title` is a sequence of adjacent elements of `terms`."""
-    starts = (at for at, term in enumerate(terms) if term == title[0])
-    return any(terms[at : at + len(title)] == title for at in starts)
+def _walk_is_vain(run: RecallRun, pool: Pool, first: int, score: float) -> bool:
+    """Return True if the walk can change neither the best candidates (`first` of them) nor their scores.
+
+    The walk raises only the scores of atoms that contain no word of the question. Each of these scores is
+    raised by at most a share of `score`.
+    """
+    best = pool.ranked(first)
+    if not 0 < first <= len(best):
+        return False
+    lowest = float(pool.score[best[-1]]) - _ROUNDING
+    most = score * run.signals.walk * run.atoms.largest_factor
+    lacking = pool.score[pool.parts["words"] <= 0]
+    return most < lowest and (not len(lacking) or float(lacking.max()) + most < lowest)
