@@ -74,7 +74,7 @@ def fsync_seconds(folder: Path) -> float:
 
 def kernels() -> str:
     """Return the kernels that memroot uses by default: `native` or `python`."""
-    from engine.kernels import NATIVE
+    from engine.base.native import NATIVE
 
     return "python" if NATIVE is None else "native"
 

@@ -28,7 +28,7 @@ from engine.commands import Link
 from engine.followers.log import LogFollower
 from engine.ledger.journal import Cursor, encode_cursor, read_log
 from engine.ledger.layout import cursor_key, journal_key
-from engine.ledger.pages import PagedTree
+from engine.ledger.paged_tree import PagedTree
 from engine.trust.proving.log_witnesses import LogPaths
 from engine.trust.proving.witnesses import open_tree
 from proofs import claims as kinds

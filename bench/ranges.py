@@ -31,15 +31,16 @@ from bench.many_memories import markdown
 from bench.writing import as_add
 from engine import Engine
 from engine.index.columns import NewDocument
-from engine.index.index_view import IndexView
-from engine.index.postings import StoredPart, Tail, build_segment
+from engine.index.index_view import IndexView, Tail
+from engine.index.postings import StoredPart, build_segment
 from engine.index.postings_cache import PostingsCache
 from engine.index.segments import SegmentName, segments_of
+from engine.ledger.journal import read_log
 from engine.query.recall.recall_config import Bm25Config
 from engine.query.recall.signals.scoring import MICRO, idf
 from engine.store.store import Store
 from engine.text.analyzer import index_terms
-from proofs.leaves import Summary, index_root
+from proofs.leaves import TAIL_LEVEL, Summary, index_root, segment_key
 
 BEST: Final = 10
 ALIGNED: Final = 256
@@ -157,7 +158,7 @@ def check_rows(ranges: Sequence[Range], whole: Reader, count: int, root: bytes) 
         leaves.append((name.key, summary))
     tail = ranges[-1].tail
     if tail.documents:
-        leaves.append((tail.key, tail.summary))
+        leaves.append((segment_key(TAIL_LEVEL, tail.start), tail.summary))
     assert index_root(count, leaves) == root
     return merged
 
@@ -171,7 +172,7 @@ def measure(
     ranges = [build(bodies[start:stop], start) for start, stop in pairwise(bounds)]
     took_whole, took_ranges, slowest, sent, own = 0.0, 0.0, 0.0, 0, 0
     with store.view(store.index) as rows:
-        merged_segments = check_rows(ranges, rows, count, store.index.root(rows))
+        merged_segments = check_rows(ranges, rows, count, store.index.root(rows, read_log(rows).size))
         view = store.index.view(rows)
         for question in questions:
             terms = sorted(set(index_terms(question)))

@@ -19,7 +19,7 @@ from backends.memory import MemoryBackend
 from bench import data
 from bench.writing import as_add
 from engine import Add, Engine
-from engine.ledger.pages import PagedTree
+from engine.ledger.paged_tree import PagedTree
 from engine.text.analyzer import index_terms
 from proofs.codec import encode_header
 from proofs.events import AtomDetail, EventKind, Header

@@ -19,7 +19,8 @@ from bench.job import MODULES, Job, Result, Untimed, measurement, percentile
 from bench.rivals import PACKAGED, Fts, open_rival
 from bench.table import RATE, TIME, Row, Target, markdown
 from bench.writing import as_add
-from engine import Engine, kernels
+from engine import Engine
+from engine.base.native import load
 from engine.index.columns import NewDocument
 from tests.support.postgresql import shared_server
 
@@ -159,7 +160,7 @@ def test_the_rival_finds_what_it_was_given(tmp_path: Path) -> None:
 
 def test_a_profile_names_the_kernels() -> None:
     """Calls of compiled functions are counted by kernel, and other calls are not."""
-    native = kernels.load("auto")
+    native = load("auto")
     if native is None:
         pytest.skip("the compiled kernels are not installed")
     profiler = cProfile.Profile()

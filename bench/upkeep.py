@@ -21,7 +21,7 @@ from bench.job import Job, Result, resident, timed
 from bench.rivals import Fts
 from bench.writing import warm_up
 from engine import Engine, verify
-from engine.ledger.pages import PagedTree
+from engine.ledger.paged_tree import PagedTree
 
 TREE_BATCHES = (1, 100, 1_000, 10_000)
 _FILL = 10_000

@@ -29,7 +29,7 @@ from engine.base.json_text import dumped
 from engine.engine import Engine
 from engine.mcp.dispatch import Dispatcher
 from engine.mcp.profiles import profile_of
-from engine.memory.open_memory import Lease
+from engine.memory.lease import Lease
 from engine.query.explore.explore_answers import unmarked
 from engine.query.prompt_text import hit_text
 

@@ -1,8 +1,7 @@
 """Measure how much explorations find for their tokens, and print Markdown: `python -m bench.exploration`.
 
 Question: for the same number of tokens, does an exploration without a language model find as much as recall
-    of whole atoms; how much of the relevant text does the context contain per token; and what does each part
-    of the policy contribute?
+    of whole atoms, and how much of the relevant text does the context contain per token?
 Data: the sets of `bench.retrieval` that are named, or all available ones. Seed: `--seed`, by default 1, for
     the salts and for the garden's questions.
 How: one process, one question after another. No other program should be running.

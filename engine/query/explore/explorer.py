@@ -53,6 +53,9 @@ A = TypeVar("A", bound=Answer)
 
 HINTS_MAX: Final = 50
 
+CANDIDATES: Final = 20
+"""The number of hints from which `explore_recall(read=...)` lets a function choose."""
+
 KNOWN_MAX: Final = 1000
 
 PEEK_STEP: Final = 20
@@ -116,8 +119,9 @@ class Explorer:
                 limits are tried in order until an answer fits.
             fits: A function that returns False if an answer is too large; None if every answer fits. The
                 last answer is returned even if it does not fit.
-            read: A function that chooses hints and returns their ids. A chosen hint contains the whole text
-                of its atom, as far as the budget suffices.
+            read: A function that chooses among the hints for the best 20 atoms and returns ids. A chosen hint
+                contains the whole text of its atom, as far as the budget suffices. The answer has the first
+                `limit` hints and the chosen ones.
 
         Raises:
             InvalidInputError: the query has no word to search for, `limit` is out of range, or `budget`
@@ -129,11 +133,12 @@ class Explorer:
         if len(checked) > KNOWN_MAX:
             raise InvalidInputError(f"{len(checked)} known ids; at most {KNOWN_MAX} are allowed")
         with self._scope() as scope:
-            found, contents = hints_of(scope, query, limit, filters, checked)
+            candidates = limit if read is None else max(limit, CANDIDATES)
+            found, contents = hints_of(scope, query, candidates, filters, checked)
             whole = Hints(found, entities_in(scope, query))
             atoms = {hint.id: resolve_id(scope.rows, hint.id) for hint in found}
         if read is not None:
-            whole = self._with_chosen(whole, contents, read(whole.hints), budget)
+            whole = self._with_chosen(whole, contents, limit, read(whole.hints), budget)
         for most in texts:
             shown = self._with_texts(whole, contents, most) if integer(most, "texts") else whole
             answer = self._shortened(shown, budget)
@@ -150,14 +155,18 @@ class Explorer:
         return self._within(len(whole.hints), budget, lambda most: replace(whole, hints=whole.hints[:most]))
 
     def _with_chosen(
-        self, answer: Hints, contents: Sequence[str], chosen: Collection[str], budget: int | None
+        self, answer: Hints, contents: Sequence[str], limit: int, chosen: Collection[str], budget: int | None
     ) -> Hints:
-        """Put the whole texts of chosen atoms in place of titles, as far as the budget suffices."""
-        for at, content in enumerate(contents):
-            if answer.hints[at].id in chosen:
-                hints = list(answer.hints)
-                hints[at] = replace(hints[at], title=on_one_line(content), whole=True)
-                with_text = replace(answer, hints=tuple(hints))
+        """Return the first `limit` hints and the chosen ones.
+
+        The whole texts of chosen atoms stand in place of titles, as far as the budget suffices.
+        """
+        found = list(zip(answer.hints, contents, strict=True))
+        found = [one for at, one in enumerate(found) if at < limit or one[0].id in chosen]
+        answer = replace(answer, hints=tuple(hint for hint, _ in found))
+        for at, (hint, content) in enumerate(found):
+            if hint.id in chosen:
+                with_text = _with_text(answer, at, content)
                 if budget is None or self._priced(with_text).cost_tokens <= budget:
                     answer = with_text
         return answer
@@ -165,12 +174,9 @@ class Explorer:
     def _with_texts(self, answer: Hints, contents: Collection[str], most: int) -> Hints:
         """Put the whole texts of short atoms in place of titles, in at most `most` tokens altogether."""
         for at, content in enumerate(contents):
-            hint = answer.hints[at]
-            if hint.tokens > most:
+            if answer.hints[at].tokens > most:
                 continue
-            hints = list(answer.hints)
-            hints[at] = replace(hint, title=on_one_line(content), whole=True)
-            with_text = replace(answer, hints=tuple(hints))
+            with_text = _with_text(answer, at, content)
             if self._priced(with_text).cost_tokens <= most:
                 answer = with_text
         return answer
@@ -344,3 +350,10 @@ class Explorer:
 
 def _too_small(budget: int | None, cost: int) -> InvalidInputError:
     return InvalidInputError(f"a budget of {budget} tokens is too small: the shortest answer costs {cost}")
+
+
+def _with_text(answer: Hints, at: int, content: str) -> Hints:
+    """Return the answer with the whole text of an atom in place of the title of its hint."""
+    hints = list(answer.hints)
+    hints[at] = replace(hints[at], title=on_one_line(content), whole=True)
+    return replace(answer, hints=tuple(hints))

@@ -5,7 +5,7 @@ question ── recall ──▶ hints ──▶ decide ──▶ peek · expand
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Final
@@ -16,10 +16,12 @@ from engine.base.errors import ConflictError, InvalidInputError, NotFoundError
 from engine.base.validation import atom_id, instance, integer, show_id
 from engine.followers.names import page_title
 from engine.ledger.queries import bodies_of, body_of, records_of
+from engine.query.explore.context_text import context_text
 from engine.query.explore.explore_actions import ARGUMENT_BYTES_MAX, Action, Verb
 from engine.query.explore.explore_answers import Expanded, Hint, Hints, Neighbors, Peek, VerbAnswer
-from engine.query.explore.explore_policy import Policy, Prompting, ReadingAtOnce, Walker, odds
+from engine.query.explore.explore_policy import Policy, Prompting, ReadingAtOnce
 from engine.query.explore.explorer import Explorer
+from engine.query.explore.gather import Gather, odds
 from engine.query.explore.nodes import first_of, resolve_atom, resolve_node
 from engine.query.explore.quotes import Quote, ReadText, quotes_of, weighted
 from engine.query.explore.scope import scope_of
@@ -96,13 +98,13 @@ def explore(
     """Explore the memory step by step and collect the context that answers a question.
 
     The arguments are those of `Engine.explore`. If `policy` is None, the policy is
-    `engine.query.explore.explore_policy.Walker`.
+    `engine.query.explore.gather.Gather`.
 
     Raises:
         InvalidInputError: an argument is out of range, the query has no word to search for, `policy` is
             not a policy, or a decision of the policy is not an action.
     """
-    chosen = Walker() if policy is None else policy
+    chosen = Gather() if policy is None else policy
     if isinstance(chosen, type):
         raise InvalidInputError(f"policy must be a Policy object, not the class {chosen.__name__}")
     instance(chosen, Policy, "policy")
@@ -237,8 +239,7 @@ class _Run:
         policy = self.policy
         read = None
         if isinstance(policy, ReadingAtOnce):
-            # The connections of an entity may be read later.
-            read = partial(policy.read_at_once, left=left - NEIGHBORS_TOKENS)
+            read = partial(policy.read_at_once, left=left)
         return self.explorer.explore_recall(
             query, HINTS, filters=self.filters, known=known, budget=left, read=read
         )
@@ -277,7 +278,7 @@ class _Run:
 
     def exploration(self, stop: Stop) -> Exploration:
         """Return the result of the exploration."""
-        text = "".join(map(str, self.found.context))
+        text = context_text(self.found.context)
         last = next(step.answer for step in reversed(self.trace) if step.answer is not None)
         with self.memory.searchable(self.filters) as rows:
             full = recall(
@@ -301,12 +302,8 @@ class _Run:
             seq=last.seq,
             root=last.root,
             stopped=Stop.NOTHING if stop is Stop.ANSWERED and not self.found.hints else stop,
-            answer=self._answered(),
+            answer=answer_from(self.memory, self.query, self.found.context, self.found.hints),
         )
-
-    def _answered(self) -> tuple[Quote, ...]:
-        hints = self.found.hints
-        return answer_from(self.memory, self.query, self.found.context, shares_of(hints), hints)
 
 
 def _argument(query: str) -> str:
@@ -337,25 +334,23 @@ def _several(count: int, what: str) -> str:
 
 
 def answer_from(
-    memory: View,
-    query: str,
-    items: Sequence[Finding],
-    share: Callable[[str], float],
-    hints: Iterable[Hint],
+    memory: View, query: str, items: Sequence[Finding], hints: Sequence[Hint]
 ) -> tuple[Quote, ...]:
-    """Return the sentences that answer a question, from the whole texts of the atoms among `items`.
+    """Return the sentences that answer a question, from the texts of the atoms among `items`.
 
     Args:
         memory: The memory that was explored.
         query: The question.
         items: The items of the context. Connections are left out.
-        share: A function that returns, for the id of an atom, its score divided by the best score.
-        hints: The hints of the exploration. They tell which page the question asks for by its name.
+        hints: The hints of the exploration. They tell how good an atom is, and which page the question asks
+            for by its name. An atom without a score was read because a connection led to it, and counts as
+            much as the best one.
     """
     read = {item.id: item for item in items if item.id is not None and item.verb is not Verb.NEIGHBORS}
     if not read:
         return ()
-    asked = [hint.id for hint in hints if hint.asked]
+    scores = [(hint.id, odds(hint)) for hint in hints if hint.score]
+    best = max((score for _, score in scores), default=0.0) or 1.0
     with scope_of(memory) as scope:
         found = zip(read.values(), records_of(scope.rows, list(map(atom_id, read))), strict=True)
         live = [(item, record) for item, record in found if record.state is AtomState.LIVE]
@@ -370,8 +365,8 @@ def answer_from(
             source=record.source,
             sequence=record.sequence,
             content=body.content,
-            share=max(share(item.id or ""), SHARE_MIN),
-            asked=any(same(item.id, one) for one in asked),
+            share=max(_matching(scores, item.id, best) / best, SHARE_MIN),
+            asked=any(hint.asked and same(item.id, hint.id) for hint in hints),
             created=record.created,
             digits=item.digits,
             provenance=record.provenance,
@@ -382,19 +377,5 @@ def answer_from(
     return quotes_of(weights, names, sorted(texts, key=lambda text: -text.share))
 
 
-def shares_of(hints: Iterable[Hint]) -> Callable[[str], float]:
-    """Return a function that returns an atom's score among `hints`, divided by the best score.
-
-    An atom that no recall returned was read because a connection led to it. Its share is 1.
-    """
-    scored = [(hint.id, odds(hint)) for hint in hints if hint.score]
-    best = max((score for _, score in scored), default=0.0) or 1.0
-
-    def share(id: str) -> float:  # noqa: A002  what it is called everywhere
-        return max(_matching(scored, id), default=best) / best
-
-    return share
-
-
-def _matching(scored: Iterable[tuple[str, float]], id: str) -> Iterator[float]:  # noqa: A002
-    return (score for short, score in scored if same(short, id))
+def _matching(scores: Iterable[tuple[str, float]], id: str | None, default: float) -> float:  # noqa: A002
+    return max((score for short, score in scores if same(id, short)), default=default)

@@ -6,7 +6,8 @@ import pytest
 
 from engine.base.errors import EngineError, InvalidInputError
 from engine.query.explore.explore_actions import Action, Verb
-from engine.query.explore.explore_policy import ACTIONS, LanguagePolicy, Policy, Prompting, Walker
+from engine.query.explore.explore_policy import ACTIONS, LanguagePolicy, Policy, Prompting
+from engine.query.explore.gather import Gather
 from engine.query.explore.loop import explore
 from engine.query.explore.state import Result, Stop
 from engine.query.prompt_text import tokens_of
@@ -124,8 +125,8 @@ def test_what_cannot_be_asked_is_no_model() -> None:
 
 def test_which_policies_ask_a_model() -> None:
     """All policies are a Policy; only those with prompts are Prompting."""
-    assert isinstance(Walker(), Policy)
-    assert not isinstance(Walker(), Prompting)
+    assert isinstance(Gather(), Policy)
+    assert not isinstance(Gather(), Prompting)
     assert isinstance(LanguagePolicy(Model()), Prompting)
 
 

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from engine import Engine, Filters
-from engine.query.explore.gather import gather
 from engine.query.explore.state import Stop
 
 PAGE = (
@@ -55,13 +54,6 @@ def test_what_is_a_map_of_content_ends_with_the_page(vault: Engine, question: st
         "A note that gathers links to the notes on one subject.",
         "It is made when a folder has grown too large.",
     ]
-
-
-def test_the_page_is_gathered_first(vault: Engine) -> None:
-    """In one call, the page answers as well."""
-    with vault:
-        found = gather(vault.view, "what is a map of content?")
-    assert found.answer[0].source == "vault/Map of content.md"
 
 
 def test_the_hint_for_the_page_comes_first(vault: Engine) -> None:

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import pytest
 from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from engine import Add, Engine
 from engine.commands import Command
-from engine.query.explore.gather import GATHERED_TOKENS_MIN, gather
 from engine.query.explore.quotes import QUOTE_CHARS, QUOTES_MAX, Quote, text_of_quotes
 from tests.query.explore.doing import explored, memories
 from tests.query.explore.support import obeyed, wrong_with_text
@@ -120,15 +118,6 @@ def test_quotes_are_parts_of_their_atoms_and_forge_nothing(commands: list[Comman
         if not obeyed(texts[quote.id]):
             assert whole in texts[quote.id]
     assert wrong_with_text(text_of_quotes(found.answer)) == []
-
-
-@settings(max_examples=30, deadline=None)
-@given(memories(), questions, st.integers(GATHERED_TOKENS_MIN, 400))
-def test_quotes_keep_to_the_budget_of_a_gathering(commands: list[Command], query: str, budget: int) -> None:
-    """The text and the quotes together cost at most the budget."""
-    with memory(commands) as engine:
-        found = gather(engine.view, query, budget=budget)
-    assert found.tokens + sum(quote.tokens for quote in found.answer) <= budget
 
 
 def test_quotes_of_one_atom_share_a_heading() -> None:
