@@ -14,7 +14,7 @@ COPY proofs ./proofs
 RUN MEMROOT_KERNELS=native python -m pip wheel --no-cache-dir --no-deps --wheel-dir /wheel . \
     && python -m venv --without-pip /opt/memroot \
     && wheel="$(echo /wheel/*.whl)" \
-    && python -m pip --python /opt/memroot/bin/python install --no-cache-dir --only-binary :all: "${wheel}[postgresql]"
+    && python -m pip --python /opt/memroot/bin/python install --no-cache-dir --only-binary :all: "${wheel}[service,postgresql]"
 
 FROM python:3.13.9-slim-trixie
 RUN python -m pip uninstall --yes pip \

@@ -1,4 +1,4 @@
-# Two commands for everybody: `make demo` and `make test`. Everything is installed into .venv.
+# Two commands for everybody: `make demo` and `make test`. Both install into .venv, the former without extras.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -21,16 +21,29 @@ unexport PYTHONDONTWRITEBYTECODE
 # The crate in engine/kernels is compiled during the installation if Cargo is there.
 CRATE := $(wildcard engine/kernels/Cargo.* engine/kernels/.cargo/* engine/kernels/src/*.rs)
 
+# pip hides what a build prints, so the compilation is announced here.
+announce = @if [ "$(or $(MEMROOT_KERNELS),auto)" != python ] && command -v cargo >/dev/null; then \
+	echo 'memroot compiles its kernels with Cargo, half a minute or more; MEMROOT_KERNELS=python skips it.'; fi
+PIP := MEMROOT_KERNELS=$(or $(MEMROOT_KERNELS),auto) $(BIN)/python -m pip install --quiet --disable-pip-version-check
+
+# What `make demo` needs: the distribution without extras.
+$(VENV)/.base: pyproject.toml $(CRATE)
+	$(PYTHON) -m venv $(VENV)
+	$(announce)
+	$(PIP) --editable .
+	touch $@
+
 $(VENV)/.installed: pyproject.toml $(CRATE)
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[postgresql,nlp,files,watch]' --group dev
-	-$(BIN)/python -m pip install --quiet --disable-pip-version-check --group pipeline
-	touch $@
+	$(PIP) --upgrade pip
+	$(announce)
+	$(PIP) --editable '.[service,remote,postgresql,nlp,files,watch]' --group dev
+	-$(PIP) --group pipeline
+	touch $(VENV)/.base $@
 
 setup: $(VENV)/.installed
 
-demo: $(VENV)/.installed
+demo: $(VENV)/.base
 	$(BIN)/python examples/demo.py $(STORE)
 
 test: $(VENV)/.installed lint
@@ -83,13 +96,13 @@ torture: $(VENV)/.installed
 # wheel; the kernels need cargo-fuzz.
 SECONDS ?= 60
 fuzz: $(VENV)/.installed
-	-$(BIN)/python -m pip install --quiet --disable-pip-version-check --only-binary :all: --group fuzz
+	-$(PIP) --only-binary :all: --group fuzz
 	$(BIN)/python -m tests.torture.fuzz --seconds $(SECONDS)
 	$(BIN)/python -m tests.kernels.fuzz --seconds $(SECONDS)
 
 # Attacks the HTTP service with requests made from its OpenAPI document, for SECONDS.
 attack: $(VENV)/.installed
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group attack
+	$(PIP) --group attack
 	$(BIN)/python -m tests.service.attack --seconds $(SECONDS)
 
 nightly: $(VENV)/.installed lint
@@ -112,7 +125,7 @@ package: $(VENV)/.installed
 # announcement that Material for MkDocs ends in May 2027.
 docs: export NO_MKDOCS_2_WARNING = 1
 docs: $(VENV)/.installed
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group docs
+	$(PIP) --group docs
 	$(BIN)/mkdocs build --strict
 
 # Takes the pictures of the window in README and docs again. Needs Chromium.
@@ -124,11 +137,11 @@ workflows:
 	go run github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
 
 bench: $(VENV)/.installed
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group bench
+	$(PIP) --group bench
 	$(BIN)/python -m bench
 
 retrieval: $(VENV)/.installed
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group bench
+	$(PIP) --group bench
 	$(BIN)/python -m bench.retrieval --ablation
 
 exploration: $(VENV)/.installed
