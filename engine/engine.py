@@ -478,7 +478,7 @@ class Engine:
         checked = [command for command in several(commands, "commands") if _is_command(command)]
         number = integer(first, "first", FIRST_MAX)
         with self._writing(now=False), translated():
-            return list(commit_parts(self.store, checked, self.actor, self._once, None, number))
+            return list(commit_parts(self.store.commits, checked, self.actor, self._once, None, number))
 
     @contextmanager
     def _writing(self, *, now: bool = True) -> Iterator[None]:
@@ -602,7 +602,7 @@ class Engine:
         if place != (None, None, None) or command.occurrence or command.kind == ENTITY:
             return self.apply([command], actor=actor)[0]
         from engine.index.copies.held_text import held
-        from engine.store.add_once import add_unless_held
+        from engine.store.add_unless_held import add_unless_held
 
         def held_text(body: AtomBody) -> tuple[Held | None, int]:
             with self.view.searchable() as rows:
@@ -1679,9 +1679,9 @@ class Engine:
 
         store = self.store
         with translated(), store.backend.snapshot() as rows:
-            found = status(rows, store)
+            report = status(rows, store)
             scrub = read_scrub(scrub_file(store.backend.location), store.identity.store_id.hex())
-        return replace(found, scrubbed_at=scrub.clean_at, scrubbed_events=scrub.clean_events)
+        return replace(report, scrubbed_at=scrub.clean_at, scrubbed_events=scrub.clean_events)
 
     # Roots and proofs
 

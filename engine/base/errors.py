@@ -18,6 +18,7 @@ from backends.errors import (
     BackendMissing,
     BackendUnusable,
     explain,
+    installing,
 )
 
 
@@ -207,6 +208,15 @@ _TRANSLATIONS: tuple[tuple[type[BackendError], type[EngineError], str], ...] = (
     (BackendError, EngineError, ""),
 )
 
+_EXTRAS = {
+    **dict.fromkeys(("mcp", "mcp_types", "starlette", "uvicorn", "h11", "anyio"), "service"),
+    "httpx2": "remote",
+    "watchfiles": "watch",
+    "langchain_core": "langchain",
+    "langgraph": "langgraph",
+}
+"""The extra that installs each package that a function imports without a check of its own."""
+
 _OWN = (OSError, MemoryError, ImportError)
 """The exceptions of Python that the environment causes."""
 
@@ -271,6 +281,10 @@ def system_failure(error: OSError | MemoryError | ImportError, what: str = "") -
             "there is not enough memory", hint="end other programs, or use smaller texts"
         )
     if isinstance(error, ImportError):
+        if extra := _EXTRAS.get((error.name or "").partition(".")[0]):
+            return SystemFailureError(
+                f"this needs the extra `{extra}`, which cannot be loaded: {error}", hint=installing(extra)
+            )
         return SystemFailureError(
             f"a part of the installation cannot be loaded: {error}", hint="install memroot again"
         )

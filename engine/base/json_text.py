@@ -26,12 +26,6 @@ _ESCAPE: Final = lazy(
     r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(?P<lone>u[dD][89a-fA-F])|.)", re.DOTALL
 )
 _SURROGATE: Final = lazy("(?P<lone>[\ud800-\udfff])")
-_TOKEN: Final = lazy(
-    r'"(?:[^"\\]|\\.)*"|[\[\]{},:]|NaN|-?Infinity|-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?|[^\s"\[\]{},:]',
-    re.DOTALL,
-)
-"""The pattern of one JSON token. As in Python's parser, a number or a constant is matched without a check of
-the character after it."""
 _ESCAPED: Final = lazy(f"[<>\x7f-\x9f\u2028\u2029\ud800-\udfff\ufffc-\uffff{INVISIBLE}]")
 """The characters that are escaped: the markup characters `<` and `>`, terminal control characters, and
 invisible characters, which a language model would still read."""
@@ -62,14 +56,7 @@ def _escaped(match: re.Match[str]) -> str:
 
 
 class JsonError(InvalidInputError):
-    """A text is not valid JSON, or breaks one of the parser's additional rules.
-
-    `line` and `column` are the position of the error, counted from 1. They are None if the error has no
-    position.
-    """
-
-    line: int | None = None
-    column: int | None = None
+    """A text is not valid JSON, or breaks one of the parser's additional rules."""
 
 
 def parse(source: bytes | str, *, bytes_max: int = BYTES_MAX, depth_max: int = DEPTH_MAX) -> Any:
@@ -125,12 +112,12 @@ def _value(text: str, start: int, depth_max: int) -> tuple[Any, int]:
         value, end = _DECODER.raw_decode(text, begin)
     except json.JSONDecodeError as error:
         raise _error_at(text, error.pos, f"not JSON: {error.msg}") from None
-    except (_RejectedError, RecursionError):
-        raise _explain(text, begin, depth_max) from None
+    except RecursionError:
+        raise _too_deep(depth_max) from None
     except ValueError:  # Python does not parse integers of over 4,300 digits
         raise _error_at(text, begin, "not JSON: a number has thousands of digits") from None
     if text.count("[", begin, end) + text.count("{", begin, end) > depth_max and _depth(value) > depth_max:
-        raise _explain(text, begin, depth_max)
+        raise _too_deep(depth_max)
     for pattern in (_ESCAPE, _SURROGATE):
         for match in pattern.finditer(text, begin, end):
             if match["lone"]:
@@ -138,29 +125,28 @@ def _value(text: str, start: int, depth_max: int) -> tuple[Any, int]:
     return value, _skip_white(text, end)
 
 
-class _RejectedError(Exception):
-    """The document breaks a rule that this parser adds to the rules of Python's parser.
-
-    `_explain` finds the rule and the position.
-    """
-
-
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    unique = dict(pairs)
-    if len(unique) != len(pairs):
-        raise _RejectedError
+    unique: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in unique:
+            raise JsonError(f"the key {key[:80]!a} occurs twice in an object")
+        unique[key] = value
     return unique
 
 
 def _finite(digits: str) -> float:
     value = float(digits)
     if not math.isfinite(value):
-        raise _RejectedError
+        raise JsonError(f"the number {digits[:40]} is too large")
     return value
 
 
-def _reject_constant(_: str) -> NoReturn:
-    raise _RejectedError
+def _reject_constant(name: str) -> NoReturn:
+    raise JsonError(f"not JSON: {name}")
+
+
+def _too_deep(depth_max: int) -> JsonError:
+    return JsonError(f"nested more than {depth_max} levels deep")
 
 
 _DECODER: Final = json.JSONDecoder(
@@ -177,35 +163,6 @@ def _depth(value: Any) -> int:
     return depth
 
 
-def _explain(text: str, begin: int, depth_max: int) -> JsonError:
-    """Return the error for the first breach of an additional rule in the value that begins at `begin`.
-
-    The text before that place is valid JSON: otherwise Python's parser would have stopped earlier.
-    """
-    keys: list[set[str] | None] = []
-    previous = ""
-    for match in _TOKEN.finditer(text, begin):
-        lexeme, at = match[0], match.start()
-        if lexeme in ("[", "{"):
-            keys.append(None if lexeme == "[" else set())
-            if len(keys) > depth_max:
-                return _error_at(text, at, f"nested more than {depth_max} levels deep")
-        elif lexeme in ("]", "}") and keys:
-            keys.pop()
-        elif lexeme.startswith('"'):
-            if previous in ("{", ",") and keys and (seen := keys[-1]) is not None:
-                key = json.loads(lexeme)
-                if key in seen:
-                    return _error_at(text, at, f"the key {key[:80]!a} occurs twice")
-                seen.add(key)
-        elif lexeme in ("NaN", "Infinity", "-Infinity"):
-            return _error_at(text, at, f"not JSON: {lexeme}")
-        elif set(lexeme) & set(".eE") and lexeme[-1].isdigit() and not math.isfinite(float(lexeme)):
-            return _error_at(text, at, f"the number {lexeme[:40]} is too large")
-        previous = lexeme
-    return _error_at(text, begin, "the JSON breaks a rule of this parser")
-
-
 def _skip_white(text: str, at: int) -> int:
     match = _WHITE.match(text, at)
     return at if match is None else match.end()
@@ -214,6 +171,4 @@ def _skip_white(text: str, at: int) -> int:
 def _error_at(text: str, at: int, reason: str) -> JsonError:
     line, column = text.count("\n", 0, at) + 1, at - text.rfind("\n", 0, at)
     multiline = "\n" in text.strip()
-    error = JsonError(f"{reason} ({f'line {line}, ' if multiline else ''}column {column})")
-    error.line, error.column = line, column
-    return error
+    return JsonError(f"{reason} ({f'line {line}, ' if multiline else ''}column {column})")

@@ -46,7 +46,7 @@ def __getattr__(name: str) -> Any:
     """
     if name in __all__:
         for module in _MODULES:
-            found = getattr(import_module(f"{__name__}.{module}"), name, None)
-            if found is not None:
-                return found
+            command = getattr(import_module(f"{__name__}.{module}"), name, None)
+            if command is not None:
+                return command
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -45,87 +45,87 @@ class Passage(NamedTuple):
     """False for a text that was removed from the file earlier. Only an equal text continues its atom."""
 
 
-def align(known: Sequence[Passage], wanted: Sequence[Passage]) -> list[int | None]:
+def align(recorded: Sequence[Passage], wanted: Sequence[Passage]) -> list[int | None]:
     """Return, for each wanted passage, the index of the known passage that it continues, or None.
 
     Both sequences are in the order of the file. No index occurs twice.
     """
-    if [passage.content for passage in known] == [passage.content for passage in wanted]:
+    if [passage.content for passage in recorded] == [passage.content for passage in wanted]:
         return list(range(len(wanted)))
-    found = _equal(known, wanted)
-    if None not in found:
-        return found
-    free = set(range(len(known))).difference(index for index in found if index is not None)
-    open_ = [index for index in sorted(free) if known[index].is_present]
+    partners = _equal(recorded, wanted)
+    if None not in partners:
+        return partners
+    free = set(range(len(recorded))).difference(index for index in partners if index is not None)
+    open_ = [index for index in sorted(free) if recorded[index].is_present]
     if not open_:
-        return found
-    features = _Features(known, wanted)
-    for olds, news in _gaps(found, open_, len(known)):
+        return partners
+    features = _Features(recorded, wanted)
+    for olds, news in _gaps(partners, open_, len(recorded)):
         least = ALONE_MIN if len(olds) == len(news) == 1 else SIMILAR_MIN
         for old, new in features.best_pairs(olds, news, least):
-            found[new] = old
-    used = set(found)
+            partners[new] = old
+    used = set(partners)
     olds = [index for index in open_ if index not in used]
-    news = [at for at, index in enumerate(found) if index is None]
+    news = [at for at, index in enumerate(partners) if index is None]
     for old, new in features.best_pairs(olds, news, MOVED_MIN):
-        found[new] = old
-    return found
+        partners[new] = old
+    return partners
 
 
-def _equal(known: Sequence[Passage], wanted: Sequence[Passage]) -> list[int | None]:
+def _equal(recorded: Sequence[Passage], wanted: Sequence[Passage]) -> list[int | None]:
     """Align equal contents.
 
     Texts that were in the file last time are used before texts that were removed earlier.
 
     If the number of copies of a text has changed, the copies that kept their place are aligned first.
     """
-    found: list[int | None] = [None] * len(wanted)
-    olds = Counter(passage.content for passage in known if passage.is_present)
+    partners: list[int | None] = [None] * len(wanted)
+    olds = Counter(passage.content for passage in recorded if passage.is_present)
     news = Counter(passage.content for passage in wanted)
-    kept = {content for content, number in news.items() if olds[content] == number}
-    everything = [index for index, passage in enumerate(known) if passage.is_present]
+    unmoved = {content for content, number in news.items() if olds[content] == number}
+    everything = [index for index, passage in enumerate(recorded) if passage.is_present]
     _pair(
-        [index for index in everything if known[index].content in kept],
+        [index for index in everything if recorded[index].content in unmoved],
         range(len(wanted)),
-        known,
+        recorded,
         wanted,
-        found,
+        partners,
     )
-    if None in found:
-        rest = [index for index, passage in enumerate(known) if passage.content in news.keys() - kept]
-        for gap_olds, gap_news in list(_gaps(found, rest, len(known))):
-            _pair(gap_olds, gap_news, known, wanted, found)
-        _pair(rest, range(len(wanted)), known, wanted, found)
-    return found
+    if None in partners:
+        rest = [index for index, passage in enumerate(recorded) if passage.content in news.keys() - unmoved]
+        for gap_olds, gap_news in list(_gaps(partners, rest, len(recorded))):
+            _pair(gap_olds, gap_news, recorded, wanted, partners)
+        _pair(rest, range(len(wanted)), recorded, wanted, partners)
+    return partners
 
 
 def _pair(
     olds: Iterable[int],
     news: Iterable[int],
-    known: Sequence[Passage],
+    recorded: Sequence[Passage],
     wanted: Sequence[Passage],
-    found: list[int | None],
+    partners: list[int | None],
 ) -> None:
     """Align known passages with wanted passages of equal content in order, if both are free."""
-    used = set(found)
+    used = set(partners)
     places: dict[str, deque[int]] = {}
-    for index in sorted(olds, key=lambda index: not known[index].is_present):
+    for index in sorted(olds, key=lambda index: not recorded[index].is_present):
         if index not in used:
-            places.setdefault(known[index].content, deque()).append(index)
+            places.setdefault(recorded[index].content, deque()).append(index)
     for at in news:
         waiting = places.get(wanted[at].content)
-        if found[at] is None and waiting:
-            found[at] = waiting.popleft()
+        if partners[at] is None and waiting:
+            partners[at] = waiting.popleft()
 
 
 def _gaps(
-    found: Sequence[int | None], open_: Sequence[int], size: int
+    partners: Sequence[int | None], open_: Sequence[int], size: int
 ) -> Iterator[tuple[list[int], list[int]]]:
     """Yield the unaligned known indices and wanted positions of each gap that has at least one of each."""
-    staying = sorted(longest_ascending([None if index is None else index + 1 for index in found]))
-    anchors = [(-1, -1), *((at, found[at]) for at in staying), (len(found), size)]
+    staying = sorted(longest_ascending([None if index is None else index + 1 for index in partners]))
+    anchors = [(-1, -1), *((at, partners[at]) for at in staying), (len(partners), size)]
     for (new, old), (new_end, old_end) in pairwise(anchors):
-        news = [at for at in range(new + 1, new_end) if found[at] is None]
+        news = [at for at in range(new + 1, new_end) if partners[at] is None]
         olds = [index for index in open_ if old is not None and old_end is not None and old < index < old_end]
         if news and olds:
             yield olds, news
@@ -134,8 +134,8 @@ def _gaps(
 class _Features:
     """The words of the passages, counted when they are first compared."""
 
-    def __init__(self, known: Sequence[Passage], wanted: Sequence[Passage]) -> None:
-        self._known = known
+    def __init__(self, recorded: Sequence[Passage], wanted: Sequence[Passage]) -> None:
+        self._known = recorded
         self._wanted = wanted
         self._counted: dict[tuple[str, bool], Counter[str]] = {}
 

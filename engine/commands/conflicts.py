@@ -88,12 +88,12 @@ class Settle:
         Unlink(show_id(file.id), CONFLICTS_WITH, show_id(hand.id), f"settled: kept {self.keep}").decide(tx)
         if self.keep == "both":
             return receipt(file.id, file.state, *tx.events[first:])
-        kept, other = (file, hand) if self.keep == "file" else (hand, file)
-        if kept.state is State.LIVE and other.state is State.LIVE:
-            Merge(show_id(kept.id), show_id(other.id), force=True).decide(tx)
+        winner, other = (file, hand) if self.keep == "file" else (hand, file)
+        if winner.state is State.LIVE and other.state is State.LIVE:
+            Merge(show_id(winner.id), show_id(other.id), force=True).decide(tx)
         elif other.state is State.LIVE:
-            Tombstone(show_id(other.id), f"settled: kept {show_id(kept.id)}").decide(tx)
-        return receipt(kept.id, kept.state, *tx.events[first:])
+            Tombstone(show_id(other.id), f"settled: kept {show_id(winner.id)}").decide(tx)
+        return receipt(winner.id, winner.state, *tx.events[first:])
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,9 +111,9 @@ def conflicts(rows: Reader) -> list[Conflict]:
     code = type_code(rows, CONFLICTS_WITH)
     if code is None:
         return []
-    found = []
+    pairs = []
     for edge in edges_of_type(rows, code):
         if edge.state is State.LIVE:
             file, hand = (atom_of(rows, get_record(rows, end)) for end in (edge.src, edge.dst))
-            found.append(Conflict(file, hand))
-    return sorted(found, key=lambda one: (one.file.source or "", one.file.sequence or 0, one.file.id))
+            pairs.append(Conflict(file, hand))
+    return sorted(pairs, key=lambda one: (one.file.source or "", one.file.sequence or 0, one.file.id))

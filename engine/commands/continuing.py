@@ -94,7 +94,7 @@ def _other_side(rows: Reader, record: AtomRecord) -> bytes:
     code = type_code(rows, CONFLICTS_WITH)
     if record.state is State.TOMBSTONED and code is not None:
         for edge in edges_at(rows, record.id, Direction.OUT, (code,), tombstoned=True):
-            kept = read_atom(rows, edge.dst)
-            if kept is not None and kept.state is State.LIVE:
-                return kept.id
+            target = read_atom(rows, edge.dst)
+            if target is not None and target.state is State.LIVE:
+                return target.id
     return record.id

@@ -20,8 +20,8 @@ from engine.base.model import Receipt
 from engine.base.validation import atom_id, show_id
 from engine.commands.atoms import Add, Revive, live, recorded
 from engine.commands.transaction import Transaction, receipt
-from engine.ledger.codec import unpack
 from engine.ledger.entities import ENTITY, MENTIONS, entity_id, entity_key, entity_name, predicate
+from engine.ledger.layout import unpack
 from engine.ledger.records import Lookup, type_code, type_name
 from proofs.codec import pack
 from proofs.events import EdgeBody, EdgeDetail, EventKind, ReasonBody, TypeBody, TypeDetail

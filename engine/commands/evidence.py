@@ -17,7 +17,6 @@ again.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Collection, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Final
@@ -26,9 +25,7 @@ from backends.base import Reader
 from engine.base import limits
 from engine.base.errors import CorruptionError
 from engine.followers.base import check_cursor, read_cursor
-from engine.followers.log import frontier_of
 from engine.followers.trees import TreesFollower, stored_value
-from engine.ledger.codec import decode_header
 from engine.ledger.journal import LogState, read_header, subject_key
 from engine.ledger.layout import (
     ATOM,
@@ -36,9 +33,9 @@ from engine.ledger.layout import (
     EDGE_FROM,
     EDGE_TO,
     ERASURE,
-    JOURNAL,
     TYPE_BY_CODE,
     cursor_key,
+    decode_header,
     edge_from_key,
     erasure_key,
     journal_key,
@@ -308,11 +305,11 @@ class Evidence:
         Raises:
             CorruptionError: there is such an event.
         """
-        known = self._last
-        recorded = [key for key in keys if key in known]
+        last = self._last
+        recorded = [key for key in keys if key in last]
         if not recorded and keys and self._included and self._cursor:
-            found = self._trees.holds(self._rows, self._cursor, namespace, keys)
-            recorded = [key for key, held in zip(keys, found, strict=True) if held]
+            presences = self._trees.holds(self._rows, self._cursor, namespace, keys)
+            recorded = [key for key, present in zip(keys, presences, strict=True) if present]
         if recorded:
             raise CorruptionError(
                 f"{_named(namespace, recorded[0])} has no record, but the journal has events on it",
@@ -344,43 +341,6 @@ class Evidence:
             )
         self._counters = raw, counters
         return counters
-
-
-class TrustedHead:
-    """Checks states of the log, and remembers the last state that was checked. It is thread-safe."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._known: LogState | None = None
-
-    def trust(self, log: LogState) -> None:
-        """Remember a state that this process has written."""
-        with self._lock:
-            self._known = log
-
-    def check(self, rows: Reader, log: LogState) -> None:
-        """Check that `log` is the state of the log of the stored headers.
-
-        Raises:
-            CorruptionError: `log` is a different state.
-        """
-        with self._lock:
-            known = self._known
-        if known is not None and known.row == log.row:
-            return
-        following = journal_key(log.size)
-        time = read_header(rows, log.size - 1)[0].time if log.size else 0
-        if (
-            frontier_of(rows, log.size) != log.frontier
-            or time != log.time
-            or next(rows.scan(following, JOURNAL + b"\xff"), None) is not None
-        ):
-            raise CorruptionError(
-                f"the state of the log does not match the {log.size} headers of the journal",
-                hint=HINT,
-                family="meta",
-            )
-        self.trust(log)
 
 
 def _named(namespace: str, key: bytes) -> str:

@@ -68,8 +68,8 @@ def texts_of(
         records: The records of the atoms of the file.
         texts: The contents of the present pieces of the file.
     """
-    found = _texts_of(rows, actor, records, texts)
-    return sorted(found, key=lambda one: (one.record.sequence or 0, one.record.id))
+    file_texts = _texts_of(rows, actor, records, texts)
+    return sorted(file_texts, key=lambda one: (one.record.sequence or 0, one.record.id))
 
 
 def _texts_of(

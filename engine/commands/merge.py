@@ -20,8 +20,8 @@ from engine.commands.atoms import Revise, Revive, Tag, Tombstone, Untag, live, r
 from engine.commands.edges import Link, Unlink
 from engine.commands.transaction import Transaction, receipt
 from engine.followers.tags import SUPERSEDED
-from engine.ledger.codec import unpack
 from engine.ledger.journal import entries_back
+from engine.ledger.layout import unpack
 from engine.ledger.records import AtomRecord, EdgeRecord
 from engine.text.analyzer import index_terms
 from engine.text.simhash import NEAR_BITS, distance, fingerprint, near

@@ -73,19 +73,19 @@ class Moves:
 
         All commands of the collected plans must have been carried out, and `rows` must show their effect.
         """
-        found = self._found(rows)
+        origins = self._found(rows)
         adds: dict[NewIds, list[Add]] = {}
-        for gained, known in zip(self._gained, found, strict=True):
-            if known is None:
+        for gained, origin in zip(self._gained, origins, strict=True):
+            if origin is None:
                 adds.setdefault(gained.ids, []).append(gained.add)
         for ids, new in adds.items():
             ids.prepare(rows, new)
-        for gained, known in zip(self._gained, found, strict=True):
-            if known is None:
+        for gained, origin in zip(self._gained, origins, strict=True):
+            if origin is None:
                 yield gained.ids.planned(rows, gained.add)
             else:
-                yield continued(rows, self._id_key, gained.add, known, gained.ids)
-        self._left = _without(chain(self._left, self._own()), found)
+                yield continued(rows, self._id_key, gained.add, origin, gained.ids)
+        self._left = _without(chain(self._left, self._own()), origins)
 
     def _own(self) -> list[Known]:
         return [gained.own for gained in self._gained if gained.own is not None]
@@ -100,34 +100,34 @@ class Moves:
         """Return, for each gained text, the recorded text that it continues, or None."""
         if not self._gained:
             return []
-        found: list[Known | None] = [None] * len(self._gained)
+        origins: list[Known | None] = [None] * len(self._gained)
         left, gone = _in_order(self._left), _in_order(self._former.rest(rows))
         recorded = [*left, *gone]
         present = [one for one in recorded if one.passage.is_present]
         # An atom that is hidden by hand keeps the source of its former file, so each ingest looks for it. It
         # comes before the atoms of files that no longer exist, so that each ingest finds it.
         hidden = [one for one in present if not one.is_live]
-        self._find_equal([one for one in left if one.is_live and one.passage.is_present], found)
-        self._find_equal(hidden, found)
-        self._find_equal([one for one in gone if one.is_live and one.passage.is_present], found)
+        self._find_equal([one for one in left if one.is_live and one.passage.is_present], origins)
+        self._find_equal(hidden, origins)
+        self._find_equal([one for one in gone if one.is_live and one.passage.is_present], origins)
         aligned = {at: gained.own for at, gained in enumerate(self._gained) if gained.own is not None}
         rewritten = {at: own for at, own in aligned.items() if self._is_rewritten(at, own)}
-        self._find_equal(list(rewritten.values()), found)
-        _keep(found, {at: own for at, own in aligned.items() if at not in rewritten})
+        self._find_equal(list(rewritten.values()), origins)
+        _keep(origins, {at: own for at, own in aligned.items() if at not in rewritten})
         free = [one for one in aligned.values() if not one.is_lost]
-        self._find_equal(_without(free, found), found)
-        lost = [one for one in _without([*recorded, *aligned.values()], found) if one.is_lost]
-        self._find_equal(sorted(lost, key=lambda one: -one.record.last_seq), found)
-        self._find_similar(_without([*present, *free], found), found)
-        _keep(found, rewritten)
-        return found
+        self._find_equal(_without(free, origins), origins)
+        lost = [one for one in _without([*recorded, *aligned.values()], origins) if one.is_lost]
+        self._find_equal(sorted(lost, key=lambda one: -one.record.last_seq), origins)
+        self._find_similar(_without([*present, *free], origins), origins)
+        _keep(origins, rewritten)
+        return origins
 
     def _is_rewritten(self, at: int, own: Known) -> bool:
         """Return True if a gained text is not very similar to the text with which it was aligned."""
         content = self._gained[at].add.content
         return not own.has(content) and dice(words_of(own.passage.content), words_of(content)) < MOVED_MIN
 
-    def _find_equal(self, texts: Sequence[Known], found: list[Known | None]) -> None:
+    def _find_equal(self, texts: Sequence[Known], origins: list[Known | None]) -> None:
         """Let gained texts continue equal recorded texts. The recorded texts are used in the given order."""
         places: dict[str, deque[Known]] = {}
         for one in texts:
@@ -136,13 +136,13 @@ class Moves:
         used: set[bytes] = set()
         for at, gained in enumerate(self._gained):
             waiting = places.get(gained.add.content)
-            while found[at] is None and waiting:
+            while origins[at] is None and waiting:
                 one = waiting.popleft()
                 if one.record.id not in used:
                     used.add(one.record.id)
-                    found[at] = one
+                    origins[at] = one
 
-    def _find_similar(self, texts: Sequence[Known], found: list[Known | None]) -> None:
+    def _find_similar(self, texts: Sequence[Known], origins: list[Known | None]) -> None:
         """Let gained texts continue the most similar recorded texts. Short texts are not compared."""
         olds = [(one, words_of(one.passage.content)) for one in texts]
         olds = [(one, words) for one, words in olds if words.total() >= WORDS_MIN]
@@ -152,21 +152,21 @@ class Moves:
         rated: list[tuple[float, bool, int, int]] = []
         for at, gained in enumerate(self._gained):
             words = words_of(gained.add.content)
-            if found[at] is None and words.total() >= WORDS_MIN:
+            if origins[at] is None and words.total() >= WORDS_MIN:
                 rated += [(-score, not olds[old][0].is_live, at, old) for score, old in index.similar(words)]
         used: set[int] = set()
         for _, _, at, old in sorted(rated):
-            if found[at] is None and old not in used:
+            if origins[at] is None and old not in used:
                 used.add(old)
-                found[at] = olds[old][0]
+                origins[at] = olds[old][0]
 
 
-def _keep(found: list[Known | None], aligned: Mapping[int, Known]) -> None:
+def _keep(origins: list[Known | None], aligned: Mapping[int, Known]) -> None:
     """Let each gained text continue the text that it was aligned with, unless another text continues it."""
-    used = {one.record.id for one in found if one is not None}
+    used = {one.record.id for one in origins if one is not None}
     for at, own in aligned.items():
-        if found[at] is None and own.record.id not in used:
-            found[at] = own
+        if origins[at] is None and own.record.id not in used:
+            origins[at] = own
 
 
 def _in_order(texts: Iterable[Known]) -> list[Known]:
@@ -174,7 +174,7 @@ def _in_order(texts: Iterable[Known]) -> list[Known]:
     return sorted(texts, key=lambda one: (one.record.source or "", one.record.sequence or 0, one.record.id))
 
 
-def _without(texts: Iterable[Known], found: Iterable[Known | None]) -> list[Known]:
+def _without(texts: Iterable[Known], taken: Iterable[Known | None]) -> list[Known]:
     """Return the recorded texts that no gained text continues."""
-    continued_ids = {one.record.id for one in found if one is not None}
+    continued_ids = {one.record.id for one in taken if one is not None}
     return [one for one in texts if one.record.id not in continued_ids]

@@ -40,8 +40,8 @@ class NewIds:
     def prepare(self, rows: Reader, adds: Sequence[Add]) -> None:
         """Look up the records of the first ids of `adds` together. Discard earlier results."""
         ids = [default_id_of(self._id_key, add) for add in adds]
-        found = rows.multi_get(list(map(atom_key, ids)))
-        self._recorded = dict(zip(ids, found, strict=True))
+        records = rows.multi_get(list(map(atom_key, ids)))
+        self._recorded = dict(zip(ids, records, strict=True))
 
     def planned(self, rows: Reader, add: Add) -> tuple[Planned, list[UpsertAtom]]:
         """Return the atom that `add` adds, and the command that adds this atom.

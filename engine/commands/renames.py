@@ -42,15 +42,15 @@ class FormerSources:
         """
         if not self._sources or not wanted:
             return None
-        known = self._read(rows)
+        former = self._read(rows)
         best = self._with_equal_texts(wanted) or self._with_equal_words(wanted)
         if best is not None:
-            del known[best]
+            del former[best]
         return best
 
     def rest(self, rows: Reader) -> list[Known]:
         """Return the texts of the sources that `take` has not returned, sorted by source and position."""
-        return [one for source, known in sorted(self._read(rows).items()) for one in known]
+        return [one for source, texts in sorted(self._read(rows).items()) for one in texts]
 
     def _with_equal_texts(self, wanted: Sequence[Add]) -> str | None:
         texts = Counter(add.content for add in wanted)
@@ -72,8 +72,8 @@ class FormerSources:
             counted = [words_of(*self._texts[source].elements()) for source in sources]
             self._words = sources, WordIndex(counted, SAME_WORDS_MIN)
         sources, index = self._words
-        found = [sources[at] for _, at in index.similar(words_of(*(add.content for add in wanted)))]
-        free = list(filter(self._is_free, found))
+        similar = [sources[at] for _, at in index.similar(words_of(*(add.content for add in wanted)))]
+        free = list(filter(self._is_free, similar))
         return free[0] if len(free) == 1 else None
 
     def _is_free(self, source: str) -> bool:

@@ -60,12 +60,12 @@ def plan_new_sources(
     in one call for all sources. The wanted atoms must have the sort keys that `place` computes for new atoms.
     """
     ids = wanted_ids(id_key, [add for wanted in sources for add in wanted])
-    found = rows.multi_get(list(map(atom_key, ids)))
+    records = rows.multi_get(list(map(atom_key, ids)))
     plans: list[SourcePlan | None] = []
     start = 0
     for wanted in sources:
         stop = start + len(wanted)
-        if any(row is not None for row in found[start:stop]):
+        if any(row is not None for row in records[start:stop]):
             plans.append(None)
         else:
             atoms: list[Planned | None] = [Planned(atom, is_new=True) for atom in ids[start:stop]]
@@ -95,11 +95,11 @@ def plan_source(
     recorded = atoms_of(rows, source)
     if not recorded and (renamed := former.take(rows, wanted)) is not None:
         recorded = atoms_of(rows, renamed)
-    known = texts_of(rows, actor, recorded.values(), {add.content for add in wanted})
-    found = align([one.passage for one in known], [Passage(add.content, add.title) for add in wanted])
-    matched = [None if index is None else known[index] for index in found]
+    texts = texts_of(rows, actor, recorded.values(), {add.content for add in wanted})
+    partners = align([one.passage for one in texts], [Passage(add.content, add.title) for add in wanted])
+    matched = [None if index is None else texts[index] for index in partners]
     keys = place([None if one is None else one.record.sequence for one in matched])
-    ids = NewIds(actor, id_key, {one.record.id for one in known})
+    ids = NewIds(actor, id_key, {one.record.id for one in texts})
     plan = SourcePlan([], [], [], [], ids)
     for position, (add, one, key) in enumerate(zip(wanted, matched, keys, strict=True)):
         placed = _placed(add, key)
@@ -110,8 +110,8 @@ def plan_source(
             atom, commands = continued(rows, id_key, placed, one, ids)
             plan.atoms.append(atom)
             plan.commands.extend(commands)
-    used = set(found)
-    plan.left.extend(one for index, one in enumerate(known) if index not in used)
+    used = set(partners)
+    plan.left.extend(one for index, one in enumerate(texts) if index not in used)
     return plan
 
 

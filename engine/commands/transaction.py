@@ -53,6 +53,13 @@ class Command(Protocol):
         """
 
 
+class LookAhead(Protocol):
+    """A function that reads together what many commands need (`engine.commands.look_ahead`)."""
+
+    def __call__(self, tx: Transaction, commands: Sequence[Command], start: int, /) -> int:
+        """Prepare the commands from `start` on; return how many they are, at least 1."""
+
+
 class Transaction:
     """A batch of new events that continue the journal.
 
@@ -129,30 +136,25 @@ class Transaction:
         self._appender.settle()
         return self._appender.entries
 
-    def decide(self, commands: Sequence[Command]) -> list[Receipt]:
+    def decide(self, commands: Sequence[Command], look_ahead: LookAhead | None) -> list[Receipt]:
         """Decide `commands` in order, and return their receipts.
+
+        `look_ahead` prepares several commands together; None if there is only one command.
 
         Raises:
             EngineError: The error that the first failing command raises.
         """
+        receipts: list[Receipt] = []
         try:
-            one = len(commands) == 1
-            receipts = [commands[0].decide(self)] if one else self._decide_all(commands)
+            while len(receipts) < len(commands):
+                start = len(receipts)
+                count = 1 if look_ahead is None else look_ahead(self, commands, start)
+                receipts += [command.decide(self) for command in commands[start : start + count]]
         except Exception:
             # An event of an earlier command may be too large. Its error comes first.
             self._appender.settle()
             raise
         self._appender.settle()
-        return receipts
-
-    def _decide_all(self, commands: Sequence[Command]) -> list[Receipt]:
-        from engine.commands.look_ahead import look_ahead  # it knows the commands, which know this module
-
-        receipts: list[Receipt] = []
-        while len(receipts) < len(commands):
-            start = len(receipts)
-            count = look_ahead(self, commands, start)
-            receipts += [command.decide(self) for command in commands[start : start + count]]
         return receipts
 
     def atom(self, atom: bytes) -> AtomRecord | None:

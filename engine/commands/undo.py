@@ -69,13 +69,13 @@ Timelines = dict[Property, list[Change]]
 
 def timelines_of(history: Iterable[Entry]) -> Timelines:
     """Return the timelines of one atom or edge, from all its events, the oldest first."""
-    found: Timelines = defaultdict(list)
+    timelines: Timelines = defaultdict(list)
     for entry in history:
-        for name, value in _changes(entry, found):
-            line = found[name]
+        for name, value in _changes(entry, timelines):
+            line = timelines[name]
             if not line or repr(line[-1].value) != repr(value):  # as text, because in Python True equals 1
                 line.append(Change(entry.header.seq, value))
-    return dict(found)
+    return dict(timelines)
 
 
 def _changes(entry: Entry, before: Timelines) -> list[tuple[Property, Any]]:

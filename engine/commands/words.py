@@ -41,8 +41,8 @@ class WordIndex:
 
     def similar(self, words: Counter[str]) -> Iterator[tuple[float, int]]:
         """Yield the similarity and the index of each text that is similar enough, by ascending index."""
-        found = sorted({at for word in self._rarest(words) for at in self._places.get(word, ())})
-        for at in found[:CANDIDATES_MAX]:
+        candidates = sorted({at for word in self._rarest(words) for at in self._places.get(word, ())})
+        for at in candidates[:CANDIDATES_MAX]:
             score = dice(words, self._texts[at])
             if score >= self._least:
                 yield score, at

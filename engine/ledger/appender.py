@@ -14,10 +14,10 @@ from backends.base import Batch, Guard
 from engine.base import limits
 from engine.base.errors import BatchLimitError, InvalidInputError, LimitError
 from engine.base.model import EventRef
+from engine.base.native import NATIVE
 from engine.base.validation import quoted
-from engine.kernels import NATIVE
 from engine.ledger.fold import Overlay, fold
-from engine.ledger.journal import Cursor, LogState, encode_cursor, encode_log, encode_seq, subject_key
+from engine.ledger.journal import Cursor, LogState, encode_cursor, encode_log, subject_key
 from engine.ledger.layout import (
     ATOM,
     COUNTERS,
@@ -28,6 +28,7 @@ from engine.ledger.layout import (
     ORDINAL,
     PAYLOAD,
     cursor_key,
+    encode_seq,
     erasure_key,
     journal_key,
     payload_key,

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from backends.base import Batch, Reader
-from engine.kernels import NATIVE
+from engine.base.native import NATIVE
 from engine.ledger.layout import (
     atom_key,
     destroyed_key,
@@ -76,14 +76,14 @@ class Overlay:
 
     def multi_get(self, keys: Sequence[bytes]) -> list[bytes | None]:
         """Return the result of `get` for each of `keys`, in the same order."""
-        rows, known = self.batch.rows, self.known
-        unknown = [key for key in keys if key not in known and key not in rows]
+        rows, records = self.batch.rows, self.known
+        unknown = [key for key in keys if key not in records and key not in rows]
         if unknown:
             read = (
                 self.base.multi_get(unknown) if isinstance(self.base, Reader) else map(self.base.get, unknown)
             )
-            known.update(zip(unknown, read, strict=True))
-        return [rows[key] if key in rows else known[key] for key in keys]
+            records.update(zip(unknown, read, strict=True))
+        return [rows[key] if key in rows else records[key] for key in keys]
 
 
 def fold(entries: Sequence[Entry], rows: Overlay) -> None:

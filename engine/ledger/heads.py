@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from engine.kernels import NATIVE
+from engine.base.native import NATIVE
 from proofs.codec import kind_of
 from proofs.events import ERASING_KINDS
 from proofs.log import Frontier, leaf_hash

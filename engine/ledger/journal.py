@@ -15,9 +15,21 @@ from typing import NamedTuple
 from backends.base import Reader
 from engine.base import limits
 from engine.base.errors import CorruptionError
-from engine.kernels import NATIVE
-from engine.ledger.codec import decode_body, decode_header, fields, unpack
-from engine.ledger.layout import JOURNAL, LOG, PAYLOAD, erasure_key, journal_key, payload_key
+from engine.base.native import NATIVE
+from engine.ledger.layout import (
+    JOURNAL,
+    LOG,
+    PAYLOAD,
+    decode_body,
+    decode_header,
+    decode_seq,
+    encode_seq,
+    erasure_key,
+    fields,
+    journal_key,
+    payload_key,
+    unpack,
+)
 from engine.ledger.records import Lookup
 from proofs.codec import BODIES, DETAILS, pack
 from proofs.events import (
@@ -140,22 +152,6 @@ def erased_at(rows: Lookup, header: Header) -> int | None:
     erasing = decode_header(row, seq)
     same_subject = subject_key(erasing.detail) == subject_key(header.detail)
     return seq if erasing.kind in ERASING_KINDS and same_subject else None
-
-
-def encode_seq(seq: int) -> bytes:
-    """Return the value of a row that refers to an event: the seq of the event in 8 bytes."""
-    return seq.to_bytes(8, "big")
-
-
-def decode_seq(raw: bytes, where: str) -> int:
-    """Decode the seq of the event that a row refers to.
-
-    Raises:
-        CorruptionError: `raw` does not have 8 bytes.
-    """
-    if len(raw) != 8:
-        raise CorruptionError(f"the {where} row has {len(raw)} bytes, not 8", family="erasures")
-    return int.from_bytes(raw, "big")
 
 
 def read_header(rows: Lookup, seq: int) -> tuple[Header, bytes]:

@@ -1,11 +1,22 @@
-"""The keys of all rows of a store (SPEC: Keys). All key prefixes are defined here and nowhere else.
+"""The rows of a store: the keys of all rows, and the decoding of their values (SPEC: Keys).
 
-Numbers in keys are big-endian, so key order is numeric order.
+All key prefixes are defined here and nowhere else. Numbers in keys are big-endian, so key order is numeric
+order. Values are decoded with `proofs.codec`; an error means that a row is damaged.
 """
 
 from __future__ import annotations
 
-from engine.base.errors import row_families
+from collections.abc import Callable
+from typing import Any, ParamSpec, TypeVar
+
+from engine.base.errors import CorruptionError, row_families
+from proofs import codec, forms
+from proofs.errors import ProofError
+from proofs.events import Body, EventKind, Header
+from proofs.forms import Check, FormError
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 LOG = b"meta/log"
 """The key of the row with the size, time and frontier of the log. A commit succeeds only if this row is
@@ -170,3 +181,80 @@ def family_of(key: bytes) -> str:
         if key.startswith(prefix):
             return name
     return "unknown"
+
+
+def unpack(raw: bytes, where: str) -> Any:
+    """Return the value whose canonical CBOR is `raw`. `where` names the row in the error.
+
+    Raises:
+        CorruptionError: `raw` is not CBOR, or not the canonical encoding of the decoded value.
+    """
+    try:
+        return codec.unpack(raw, where)
+    except FormError as error:
+        raise CorruptionError(str(error)) from error
+
+
+def decode_stored(decode: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
+    """Call `decode`, a function of `proofs`, on a stored row and return its result.
+
+    Raises:
+        CorruptionError: `decode` raises an error.
+    """
+    try:
+        return decode(*args, **kwargs)
+    except (FormError, ProofError) as error:
+        raise CorruptionError(str(error)) from error
+
+
+def fields(value: Any, checks: tuple[Check, ...], where: str) -> list[Any]:
+    """Return `value` if it is an array with one item for each check, and each item satisfies its check.
+
+    Raises:
+        CorruptionError: `value` is not such an array; the message names the position of the faulty item.
+    """
+    try:
+        return forms.fields(value, checks, where)
+    except FormError as error:
+        raise CorruptionError(str(error)) from error
+
+
+def decode_header(raw: bytes, seq: int) -> Header:
+    """Decode the header of event `seq`.
+
+    Raises:
+        CorruptionError: `raw` is not the canonical encoding of a header of this format, or the sequence
+            number in the header is not `seq`.
+    """
+    try:
+        return codec.decode_header(raw, seq)
+    except FormError as error:
+        raise CorruptionError(str(error), hint=error.hint, family="journal", seq=seq) from error
+
+
+def decode_body(kind: EventKind, raw: bytes, where: str) -> Body:
+    """Decode the body of an event of `kind`. `where` names the row in the error.
+
+    Raises:
+        CorruptionError: `raw` is not the canonical encoding of a body of an event of `kind`.
+    """
+    try:
+        return codec.decode_body(kind, raw, where)
+    except FormError as error:
+        raise CorruptionError(str(error)) from error
+
+
+def encode_seq(seq: int) -> bytes:
+    """Return the value of a row that refers to an event: the seq of the event in 8 bytes."""
+    return seq.to_bytes(8, "big")
+
+
+def decode_seq(raw: bytes, where: str) -> int:
+    """Decode the seq of the event that a row refers to.
+
+    Raises:
+        CorruptionError: `raw` does not have 8 bytes.
+    """
+    if len(raw) != 8:
+        raise CorruptionError(f"the {where} row has {len(raw)} bytes, not 8", family="erasures")
+    return int.from_bytes(raw, "big")

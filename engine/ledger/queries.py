@@ -11,13 +11,22 @@ from typing import TYPE_CHECKING, Any
 from backends.base import Reader
 from engine.base.errors import ConflictError, CorruptionError, InvalidInputError, NotFoundError
 from engine.base.model import Direction
+from engine.base.native import NATIVE
 from engine.base.validation import atom_id, show_id
-from engine.kernels import NATIVE
-from engine.ledger.codec import decode_header, unpack
 from engine.ledger.entities import ENTITY
 from engine.ledger.fold import NO_ATOM
 from engine.ledger.journal import read_body, read_entry, read_header, subject_key
-from engine.ledger.layout import ATOM, EDGE_FROM, EDGE_TO, atom_key, journal_key, ordinal_key, payload_key
+from engine.ledger.layout import (
+    ATOM,
+    EDGE_FROM,
+    EDGE_TO,
+    atom_key,
+    decode_header,
+    journal_key,
+    ordinal_key,
+    payload_key,
+    unpack,
+)
 from engine.ledger.records import (
     AtomRecord,
     EdgeRecord,
@@ -272,10 +281,10 @@ def ids_at(rows: Reader, ordinals: Sequence[int]) -> list[bytes]:
     """
     if not ordinals:
         return []
-    found = rows.multi_get(list(map(ordinal_key, ordinals)))
-    ids = [atom for atom in found if atom is not None]
-    if len(ids) < len(found):
-        raise _unassigned_ordinal(ordinals[found.index(None)])
+    stored = rows.multi_get(list(map(ordinal_key, ordinals)))
+    ids = [atom for atom in stored if atom is not None]
+    if len(ids) < len(stored):
+        raise _unassigned_ordinal(ordinals[stored.index(None)])
     return ids
 
 
@@ -287,10 +296,10 @@ def records_of(rows: Reader, atoms: Sequence[bytes]) -> list[AtomRecord]:
     """
     if not atoms:
         return []
-    found = rows.multi_get(list(map(atom_key, atoms)))
-    raws = [raw for raw in found if raw is not None]
-    if len(raws) < len(found):
-        missing = atoms[found.index(None)]
+    stored = rows.multi_get(list(map(atom_key, atoms)))
+    raws = [raw for raw in stored if raw is not None]
+    if len(raws) < len(stored):
+        missing = atoms[stored.index(None)]
         raise CorruptionError(f"atom {show_id(missing)} has an ordinal but no record", hint=_REBUILD)
     return decode_atoms(raws, atoms)
 

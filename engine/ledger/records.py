@@ -14,9 +14,16 @@ from blake3 import blake3
 
 from engine.base import limits
 from engine.base.errors import CorruptionError
-from engine.kernels import NATIVE
-from engine.ledger.codec import fields, unpack
-from engine.ledger.layout import COUNTERS, atom_key, edge_from_key, type_code_key, type_name_key
+from engine.base.native import NATIVE
+from engine.ledger.layout import (
+    COUNTERS,
+    atom_key,
+    edge_from_key,
+    fields,
+    type_code_key,
+    type_name_key,
+    unpack,
+)
 from proofs.codec import pack
 from proofs.events import AtomBody
 from proofs.forms import edge_code, many, optional, raw_up_to, signed, sized, text, uint

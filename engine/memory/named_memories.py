@@ -13,7 +13,6 @@ import contextlib
 import fcntl
 import os
 import re
-import sqlite3
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,10 +22,6 @@ from backends import locate, open_backend, store_exists
 from backends.errors import BackendBusy, BackendMissing, BackendUnusable
 from backends.files import fsync_path, staging
 from backends.leveldb.leveldb_place import DATA, LOCK, Claim, is_leveldb_store
-from backends.locks import REGISTRY, identity_of
-from backends.sqlite.sqlite_connections import address, convert_error
-from backends.sqlite.sqlite_place import register_store
-from backends.sqlite.sqlite_tables import memory_numbers
 from engine.base.errors import (
     BusyError,
     ConflictError,
@@ -368,33 +363,7 @@ def _lock_memory(entry: Path) -> Iterator[None]:
         finally:
             claim.release()
         return
-    with REGISTRY.lock:
-        if REGISTRY.is_open(identity_of(entry.stat())):
-            raise BackendBusy(str(entry), f"pid {os.getpid()} (this process)")
-        identity = register_store(entry, create=False)
-    try:
-        with _exclusive(entry):
-            yield
-    finally:
-        with REGISTRY.lock:
-            REGISTRY.leave(identity)
+    from backends.sqlite.sqlite_memories import locked_file
 
-
-@contextlib.contextmanager
-def _exclusive(entry: Path) -> Iterator[None]:
-    """Write the changes from the write-ahead log into the SQLite file, then lock the file exclusively."""
-    try:
-        with contextlib.closing(
-            sqlite3.connect(address(entry), uri=True, timeout=0, isolation_level=None)
-        ) as connection:
-            # In WAL mode, SQLite grants this lock only while no other connection is open.
-            connection.execute("PRAGMA locking_mode = EXCLUSIVE")
-            if others := memory_numbers(connection):
-                raise BackendUnusable(
-                    f"{entry} contains named memories itself ({', '.join(others)}); delete or rename them "
-                    f"first (--store sqlite:{entry})"
-                )
-            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-            yield
-    except sqlite3.Error as error:
-        raise convert_error(str(entry), error) from error
+    with locked_file(str(entry)):
+        yield

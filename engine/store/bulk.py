@@ -1,4 +1,4 @@
-"""Bulk work: many commands in several batches, while a second core brings the projections up to date."""
+"""Bulk commits: many commands in several batches, while a second core brings the projections up to date."""
 
 from __future__ import annotations
 
@@ -10,59 +10,18 @@ from itertools import islice
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from backends.base import Backend
-from backends.errors import BackendClosed
 from engine.base import limits
 from engine.base.errors import BatchLimitError
 from engine.base.process import ProcessSetting, rare_collection, without_collection
-from engine.followers.base import EntrySource, Follower, catch_up
 from engine.followers.requests import Once, OtherParts
-from engine.index.index_follower import IndexFollower
 
 if TYPE_CHECKING:
     from concurrent.futures import Future, ThreadPoolExecutor
 
     from engine.base.model import Receipt
     from engine.commands.transaction import Command
-    from engine.store.store import Store
-
-
-def catch_up_together(
-    backend: Backend,
-    read: EntrySource,
-    followers: Iterable[Follower],
-    *,
-    stop: int | None = None,
-    to_the_end: Follower | None = None,
-) -> None:
-    """Update `followers` up to event `stop` or the end. More events will follow shortly.
-
-    The index is updated in a separate thread, because its kernels release the interpreter's lock most of the
-    time. The thread does not affect the resulting rows, because each follower reads only the journal and rows
-    that this follower wrote. The follower `to_the_end` is updated completely, even if it could wait for
-    further events.
-
-    Raises:
-        CorruptionError: the journal or a cursor does not have the bytes that were written.
-    """
-    # Imported here because it loads `logging`, which takes 3 ms.
-    from concurrent.futures import ThreadPoolExecutor
-
-    with ThreadPoolExecutor(1, "memroot-index") as thread:
-        own_thread: list[Follower] = []
-        others: list[Follower] = []
-        for follower in followers:
-            (own_thread if isinstance(follower, IndexFollower) else others).append(follower)
-        running = [thread.submit(catch_up, backend, one, read, stop=stop, more=True) for one in own_thread]
-        try:
-            for follower in others:
-                catch_up(backend, follower, read, stop=stop, more=follower is not to_the_end)
-        except BackendClosed as closed:
-            # If a write of the index failed, the backend refuses all further calls. That write is the cause.
-            causes = [cause for cause in (one.exception() for one in running) if cause is not None]
-            raise (causes or [closed])[0] from None
-        for one in running:
-            one.result()
+    from engine.store.commit import Commits
+    from engine.store.views import Views
 
 
 _SWITCH_SECONDS = 0.001
@@ -130,7 +89,7 @@ COMMIT_CHUNK = 1000
 
 
 def commit_many(
-    store: Store,
+    commits: Commits,
     commands: Iterable[Command],
     actor: str,
     request: str | Once | None = None,
@@ -143,11 +102,12 @@ def commit_many(
     `request` is a `Once`, each batch records which part of the commands it has. So a call that was broken
     off can be repeated, and continues where it ended.
     """
+    store = commits.store
     remaining = iter(commands)
     behind = at = 0
     with Alongside(partial(_follow_more, store)) as followers:
         while chunk := list(islice(remaining, COMMIT_CHUNK)):
-            for receipt in commit_parts(store, chunk, actor, request, origin, at):
+            for receipt in commit_parts(commits, chunk, actor, request, origin, at):
                 behind += len(receipt.events)
                 yield receipt
             at += len(chunk)
@@ -165,14 +125,14 @@ def commit_many(
         store.follow()
 
 
-def _follow_more(store: Store) -> None:
+def _follow_more(store: Views) -> None:
     """Update the followers. More events will follow shortly."""
     with store.unless_unwritable(), rare_collection():
         store.follow(more=True)
 
 
 def commit_parts(
-    store: Store,
+    commits: Commits,
     commands: Sequence[Command],
     actor: str,
     request: str | Once | None,
@@ -188,12 +148,12 @@ def commit_parts(
         request = request.of_part(first, len(commands))
     try:
         with without_collection():
-            receipts = store.commit(commands, actor, request=request, origin=origin)
+            receipts = commits.all(commands, actor, request=request, origin=origin)
     except (BatchLimitError, OtherParts) as error:
         if len(commands) == 1:
             raise
         cut = error.count if isinstance(error, OtherParts) else len(commands) // 2
-        yield from commit_parts(store, commands[:cut], actor, request, origin, first)
-        yield from commit_parts(store, commands[cut:], actor, request, origin, first + cut)
+        yield from commit_parts(commits, commands[:cut], actor, request, origin, first)
+        yield from commit_parts(commits, commands[cut:], actor, request, origin, first + cut)
     else:
         yield from receipts

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from engine.base.model import Receipt
     from engine.commands.transaction import Command, Transaction
     from engine.store.request_keys import RequestKeys
-    from engine.store.store import Store
+    from engine.store.views import Views
 
 
 class Recent:
@@ -113,12 +113,9 @@ META: Final = (LOG, cursor_key(RECORDS_NAME), cursor_key(TreesFollower.name), CO
 class Commits:
     """Commits commands to one store. It is safe to use from several threads."""
 
-    def __init__(self, store: Store, sources: Sources | None) -> None:
-        """Begin with a store.
-
-        `sources` provides time and random bytes; None if the store accepts no commands.
-        """
-        self._store = store
+    def __init__(self, store: Views, sources: Sources | None) -> None:
+        """Begin with a store, and with the sources of its events; None if it accepts no commands."""
+        self.store = store
         self._sources = sources
         self._together = GroupCommit()
         self._evidence = Evidence(store.trees)
@@ -170,7 +167,7 @@ class Commits:
                 events were stored.
             BusyError: Other processes kept appending events before this process could.
         """
-        store, sources = self._store, self._sources
+        store, sources = self.store, self._sources
         if sources is None:
             raise RefusedError(
                 "the past cannot be changed: a memory opened at a past moment accepts no commands"
@@ -210,8 +207,9 @@ class Commits:
         """Decide `commands` against `rows` and write the events; return None if the caller must try again."""
         # A process that only reads does not load the modules of the commands.
         from engine.commands.transaction import Transaction
+        from engine.store.views import look_ahead
 
-        store = self._store
+        store = self.store
         # Four single reads would take three times as long (measured).
         meta = dict(zip(META, rows.multi_get(META), strict=True))
         log = read_log(meta)
@@ -243,7 +241,7 @@ class Commits:
             origin=origin,
             destroyed=False if log.row == self._nothing_destroyed_at else None,
         )
-        receipts = tx.decide(commands)
+        receipts = tx.decide(commands, None if len(commands) == 1 else look_ahead())
         if tx.events:
             if not self._write(tx, guards):
                 return None
@@ -271,12 +269,12 @@ class Commits:
         if self._request_keys is None:
             self._request_keys = RequestKeys()
         keys = self._request_keys
-        return answer(self._store, keys, self._evidence, rows, log, commands, actor, once, origin)
+        return answer(self.store, keys, self._evidence, rows, log, commands, actor, once, origin)
 
     def _write(self, tx: Transaction, guard: Sequence[Guard]) -> bool:
         # A crash before this write leaves the store unchanged. After a crash later on, the events and their
         # records are stored, and the followers are updated by the next read.
-        store, batch = self._store, tx.finish()
+        store, batch = self.store, tx.finish()
         try:
             store.backend.write(batch, guard=guard, durable=True)
         except GuardFailed:
@@ -290,7 +288,7 @@ class Commits:
         self._nothing_destroyed_at = batch.rows[LOG] if tx.nothing_destroyed else None
         log = read_log(batch.rows)
         self._evidence.note(tx.entries, batch.rows[COUNTERS] or b"", tx.counters)
-        store.head.trust(log)
+        store.checked_log = log.row
         self._written = head_guards(batch.rows, log)
         return True
 

@@ -14,14 +14,12 @@ from engine.base.model import Checkpoint
 from engine.base.process import without_collection
 from engine.followers.base import drop, read_cursor, sweep
 from engine.followers.records import Records
-from engine.ledger.codec import decode_header
 from engine.ledger.heads import erasing, extended, leaf_hashes
 from engine.ledger.journal import (
     LogState,
     check_entries,
     decode_log,
     encode_log,
-    encode_seq,
     erased_at,
     read_entries,
     read_header,
@@ -29,7 +27,16 @@ from engine.ledger.journal import (
     read_raw,
     subject_key,
 )
-from engine.ledger.layout import ERASURE, JOURNAL, LOG, erasure_key, journal_key, payload_key
+from engine.ledger.layout import (
+    ERASURE,
+    JOURNAL,
+    LOG,
+    decode_header,
+    encode_seq,
+    erasure_key,
+    journal_key,
+    payload_key,
+)
 from engine.store.replay import Progress, check_prefix, no_progress, replay
 from engine.store.store import Store
 from engine.store.views import projections

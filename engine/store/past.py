@@ -11,8 +11,8 @@ from backends.base import Reader
 from engine.base.errors import InvalidInputError, NotFoundError
 from engine.base.times import microseconds
 from engine.base.validation import atom_id, integer, show_id
-from engine.ledger.journal import decode_seq, read_header, read_log
-from engine.ledger.layout import ERASURE, payload_key
+from engine.ledger.journal import read_header, read_log
+from engine.ledger.layout import ERASURE, decode_seq, payload_key
 from engine.ledger.queries import get_record
 from engine.ledger.records import AtomRecord, Lookup, read_atom, type_name
 from engine.ledger.subject_history import records_after, subject_history

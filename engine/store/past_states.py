@@ -15,8 +15,8 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from backends.base import Backend, Reader
-from engine.ledger.journal import decode_seq, read_log
-from engine.ledger.layout import ERASURE, journal_key
+from engine.ledger.journal import read_log
+from engine.ledger.layout import ERASURE, decode_seq, journal_key
 from engine.store.past import erased_since, memory_bytes
 from engine.store.replay import replay, scratch_backend
 from engine.store.store import Store

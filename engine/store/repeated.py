@@ -25,13 +25,14 @@ from engine.base.validation import label
 from engine.commands.evidence import Evidence
 from engine.followers.requests import KeysBehind, Once
 from engine.ledger.appender import Sources
-from engine.ledger.journal import LogState, decode_seq, read_header
+from engine.ledger.journal import LogState, read_header
 from engine.ledger.layout import (
     ATOM,
     DESTROYED,
     EDGE_FROM,
     TYPE_BY_CODE,
     TYPE_BY_NAME,
+    decode_seq,
     journal_key,
     payload_key,
 )
@@ -44,6 +45,7 @@ from engine.store.request_keys import (
     refuse_erased,
     refuse_other,
 )
+from engine.store.views import Views, look_ahead
 from proofs.events import ERASING_KINDS, AtomDetail, EventKind, Header, TypeDetail
 from proofs.hashing import SALT_BYTES
 from proofs.leaves import ID_BYTES
@@ -52,11 +54,10 @@ from proofs.log import DIGEST_BYTES, SIZE_BYTES
 if TYPE_CHECKING:
     from engine.base.model import Receipt
     from engine.commands.transaction import Command
-    from engine.store.store import Store
 
 
 def answer(
-    store: Store,
+    store: Views,
     keys: RequestKeys,
     evidence: Evidence,
     rows: Reader,
@@ -113,7 +114,7 @@ def answer(
         origin=origin,
     )
     try:
-        receipts = tx.decide(commands)
+        receipts = tx.decide(commands, None if len(commands) == 1 else look_ahead())
     except (ConflictError, LimitError, NotFoundError, RefusedError):
         earlier.refuse(once.key, seqs)
     if not appended:

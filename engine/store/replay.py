@@ -18,14 +18,13 @@ from engine.ledger.heads import extended
 from engine.ledger.journal import (
     RawEntry,
     encode_log,
-    encode_seq,
     read_entries,
     read_header,
     read_log,
     read_raw,
     subject_key,
 )
-from engine.ledger.layout import LOG, erasure_key, journal_key, payload_key
+from engine.ledger.layout import LOG, encode_seq, erasure_key, journal_key, payload_key
 from engine.ledger.records import read_counters
 from proofs.events import ERASING_KINDS, Entry
 

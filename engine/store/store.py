@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING, Protocol
 
-from backends.base import Backend
+from backends.base import Backend, Reader
 from backends.errors import GuardFailed
 from engine.base.errors import CorruptionError, EngineError
 from engine.base.validation import label
@@ -18,14 +19,12 @@ from engine.store.bulk import commit_many
 from engine.store.commit import META, Commits
 from engine.store.views import Views
 from engine.text.analyzer import ANALYZER_NAME
-from engine.text.fingerprint import current_fingerprint
+from engine.text.analyzer_fingerprint import current_fingerprint
 from proofs.events import Entry, EventKind, GenesisBody, GenesisDetail
 
 if TYPE_CHECKING:
     from engine.base.model import Receipt
-    from engine.commands.secrets.filter import SecretFilter
     from engine.commands.transaction import Command
-    from engine.store.past_states import StatesOfMemory
 
 _OPENING = (
     *META,
@@ -36,6 +35,16 @@ _OPENING = (
     payload_key(0),
 )
 """The rows that are read when a store is opened."""
+
+
+class KeptStates(Protocol):
+    """The past states of a store that are kept between queries (`engine.store.past_states`)."""
+
+    def opened(self, rows: Reader, size: int) -> AbstractContextManager[Store]:
+        """Open the store as it was when its journal had `size` events."""
+
+    def forget(self) -> None:
+        """Drop the states."""
 
 
 class Store(Views):
@@ -66,8 +75,7 @@ class Store(Views):
             EngineError: The store was created with a different text analyzer, and `check` is set.
         """
         super().__init__(backend, check=check)
-        self.secret_filter: SecretFilter | None = None
-        self.past_states: StatesOfMemory | None = None
+        self.past_states: KeptStates | None = None
         """The past states that are kept between queries. None if each query replays its own."""
         self.commits = Commits(self, sources)
         backend.read_ahead(_OPENING)
@@ -122,7 +130,7 @@ class Store(Views):
         origin: str | None = None,
     ) -> Iterator[Receipt]:
         """Commit any number of commands in batches (`engine.store.bulk.commit_many`)."""
-        return commit_many(self, commands, actor, request, origin)
+        return commit_many(self.commits, commands, actor, request, origin)
 
     def recorded(self, actor: str, once: Once) -> list[Entry]:
         """Return the events of a key, without those whose payloads were destroyed."""

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from backends.base import Backend, Reader, Snapshot
 from backends.errors import BackendClosed, BackendEnvironment, BackendError, BackendInDoubt
 from engine.base.errors import BusyError, RefusedError
-from engine.commands.evidence import TrustedHead
-from engine.followers.base import Follower, are_current, catch_up, catch_up_at_once
-from engine.followers.log import LogFollower
+from engine.base.model import Checkpoint
+from engine.followers.base import EntrySource, Follower, are_current, catch_up, catch_up_at_once
+from engine.followers.log import LogFollower, check_log_state
 from engine.followers.meta_entries import MetaEntriesFollower
 from engine.followers.names import NamesFollower
 from engine.followers.records import Records
@@ -21,17 +21,44 @@ from engine.followers.tags import TagsFollower
 from engine.followers.trees import TreesFollower
 from engine.index.index_follower import IndexFollower
 from engine.ledger.journal import Identity, LogState, read_entries, read_log
-from engine.ledger.roots import Roots
-from engine.store.bulk import catch_up_together
+from engine.ledger.pages import StoredTree
 from engine.store.commit import Recent
 from proofs.events import Entry
+from proofs.hashing import NAMESPACES, overall_root
 
 if TYPE_CHECKING:
+    from engine.commands.secrets.filter import SecretFilter
+    from engine.commands.transaction import LookAhead
     from engine.store.layers import MissingRows
 
 READ_RETRIES_MAX = 3
 """The number of times a read updates the followers while other processes append events. After that, the read
 locks these processes out."""
+
+
+class Roots(NamedTuple):
+    """The overall root of a store in one snapshot, and the roots from which it is computed."""
+
+    store_id: bytes
+    size: int
+    log: bytes
+    namespaces: tuple[bytes, ...]
+    """The roots of the namespaces, in the order of `proofs.hashing.NAMESPACES`."""
+
+    @property
+    def overall(self) -> bytes:
+        """The overall root, which commits to the store id, the size, the log root and the namespace roots."""
+        pairs = list(zip(NAMESPACES, self.namespaces, strict=True))
+        return overall_root(self.store_id, self.size, self.log, pairs)
+
+    def as_checkpoint(self) -> Checkpoint:
+        """Return these roots as a `Checkpoint`, which is the value that callers receive."""
+        return Checkpoint(
+            size=self.size,
+            root=self.overall.hex(),
+            log_root=self.log.hex(),
+            namespaces={name: root.hex() for name, root in zip(NAMESPACES, self.namespaces, strict=True)},
+        )
 
 
 Projections = tuple[
@@ -71,6 +98,7 @@ class Views:
         self.write_lock = threading.RLock()
         self._follow_lock = threading.RLock()
         self.recent = Recent()
+        self.secret_filter: SecretFilter | None = None
         self._missing_rows: MissingRows | None = None
         self.write_problem: BackendEnvironment | BackendInDoubt | None = None
         """The exception with which the last attempt to write derived rows failed, or None.
@@ -91,8 +119,8 @@ class Views:
             self.meta_entries,
             self.requests,
         ) = self.projections
-        self.head = TrustedHead()
-        """The last state of the log that was checked."""
+        self.checked_log: bytes | None = b""
+        """The last row of the log's state that was checked, or that this process wrote."""
         self._checks = check
 
     def check_head(self, rows: Reader, log: LogState) -> None:
@@ -101,8 +129,9 @@ class Views:
         Raises:
             CorruptionError: `log` is a different state.
         """
-        if self._checks:
-            self.head.check(rows, log)
+        if self._checks and log.row != self.checked_log:
+            check_log_state(rows, log)
+            self.checked_log = log.row
 
     def finish_records(self) -> None:
         """Update the records, which lack events only after an interrupted rebuild, here or elsewhere."""
@@ -222,13 +251,12 @@ class Views:
                 f"event {self.erased_since} erased content that they cover",
                 hint="`engine verify-root` recomputes the roots of the log, the atoms and the edges",
             )
-        namespaces = (
-            self.trees.root(rows, "atoms"),
-            self.trees.root(rows, "edges"),
-            self.index.root(rows),
-            self.tags.root(rows),
+        size = log.size
+        namespaces = tuple(
+            self.index.root(rows, size) if name == "index" else StoredTree(name).sealed_root(rows, size)
+            for name in NAMESPACES
         )
-        return Roots(self.identity.store_id, log.size, log.frontier.root(), namespaces)
+        return Roots(self.identity.store_id, size, log.frontier.root(), namespaces)
 
     @property
     def followers(self) -> tuple[Follower, ...]:
@@ -256,3 +284,48 @@ class Views:
         if self._missing_rows is not None:
             self._missing_rows.drop()
         self.backend.close()
+
+
+def catch_up_together(
+    backend: Backend,
+    read: EntrySource,
+    followers: Iterable[Follower],
+    *,
+    stop: int | None = None,
+    to_the_end: Follower | None = None,
+) -> None:
+    """Update `followers` up to event `stop` or the end. More events will follow shortly.
+
+    The index is updated in a separate thread, because its kernels release the interpreter's lock most of the
+    time. The thread does not affect the resulting rows, because each follower reads only the journal and rows
+    that this follower wrote. The follower `to_the_end` is updated completely, even if it could wait for
+    further events.
+
+    Raises:
+        CorruptionError: the journal or a cursor does not have the bytes that were written.
+    """
+    # Imported here because it loads `logging`, which takes 3 ms.
+    from concurrent.futures import ThreadPoolExecutor
+
+    with ThreadPoolExecutor(1, "memroot-index") as thread:
+        own_thread: list[Follower] = []
+        others: list[Follower] = []
+        for follower in followers:
+            (own_thread if isinstance(follower, IndexFollower) else others).append(follower)
+        running = [thread.submit(catch_up, backend, one, read, stop=stop, more=True) for one in own_thread]
+        try:
+            for follower in others:
+                catch_up(backend, follower, read, stop=stop, more=follower is not to_the_end)
+        except BackendClosed as closed:
+            # If a write of the index failed, the backend refuses all further calls. That write is the cause.
+            causes = [cause for cause in (one.exception() for one in running) if cause is not None]
+            raise (causes or [closed])[0] from None
+        for one in running:
+            one.result()
+
+
+def look_ahead() -> LookAhead:
+    """Return the function that prepares several commands together; one command does not need its modules."""
+    from engine.commands.look_ahead import look_ahead as function
+
+    return function

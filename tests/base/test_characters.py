@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from engine.base import characters, unicode14_table
 from engine.base.characters import is_plain, lazy, visible
 from engine.base.json_text import dumped
-from engine.cli.cli_output import shown
+from engine.cli.shown_parts import shown
 from engine.query.prompt_text import body, on_one_line
 from engine.text.analyzer import analyze_query, index_terms
 

@@ -48,8 +48,8 @@ def similar_texts_are_found(module: ModuleType) -> bool:
 @pytest.mark.parametrize(
     ("module", "old", "new", "holds"),
     [
-        (alignment, "_pair(gap_olds, gap_news, known, wanted, found)", "pass", copies_keep_their_place),
-        (alignment, "key=lambda index: not known[index].is_present", "key=int", present_texts_come_first),
+        (alignment, "_pair(gap_olds, gap_news, recorded, wanted, partners)", "pass", copies_keep_their_place),
+        (alignment, "key=lambda index: not recorded[index].is_present", "key=int", present_texts_come_first),
         (words, "if score >= self._least:", "if score > 1:", similar_texts_are_found),
         (words, "if spare <= 0:", "if True:", similar_texts_are_found),
     ],

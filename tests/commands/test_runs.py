@@ -106,7 +106,9 @@ def rows(engine: Engine) -> dict[bytes, bytes]:
 @given(histories, st.lists(st.integers(0, 25), max_size=4))
 def test_batches(commands: list[Command], cuts: list[int]) -> None:
     """The division of commands into batches changes neither the rows nor the receipts."""
-    expected, done, receipts, _ = one_by_one(commands)
+    # A refused command may have asked the clock for a time, so the expected rows are those without it.
+    _, done, _, _ = one_by_one(commands)
+    expected, done, receipts, _ = one_by_one(done)
     engine = filled()
     found = []
     for begin, end in _parts(len(done), cuts):

@@ -6,7 +6,7 @@ from hashlib import sha256
 from hypothesis import strategies as st
 
 from backends.base import Batch, Reader, Row
-from engine.ledger.pages import PagedTree
+from engine.ledger.paged_tree import PagedTree
 from proofs.hashing import TreeHasher
 
 SHA256_TREE = TreeHasher(

@@ -10,7 +10,8 @@ import pytest
 from engine.base.validation import atom_id
 from engine.ledger.journal import read_header, read_log
 from engine.ledger.layout import journal_key
-from engine.text.analyzer import ANALYZER_NAME, fingerprint
+from engine.text.analyzer import ANALYZER_NAME
+from engine.text.analyzer_fingerprint import fingerprint
 from engine.trust.audit.verify import verify
 from proofs.codec import encode_header
 from proofs.events import (

@@ -5,7 +5,7 @@ from hashlib import sha256
 
 import pytest
 
-from engine.ledger.pages import PagedTree
+from engine.ledger.paged_tree import PagedTree
 from proofs import hashing, smt
 from proofs.hashing import NAMESPACES
 from proofs.log import Frontier, leaf_hash

@@ -5,7 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.base.errors import CorruptionError
-from engine.ledger.pages import PagedTree, child_path, decode_page, encode_page, nibble_of
+from engine.ledger.paged_tree import PagedTree
+from engine.ledger.pages import child_path, decode_page, encode_page, nibble_of
 from proofs import smt
 from proofs.hashing import EMPTY, leaf_hash, node_hash
 from tests.ledger.support import BASE, Rows, apply, histories, key_digests, leaves_after, sharing

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from backends.base import Batch
 from engine.base.errors import CorruptionError, InvalidInputError
-from engine.ledger.pages import PagedTree
+from engine.ledger.paged_tree import PagedTree
 from proofs import smt
 from proofs.hashing import EMPTY
 from tests.ledger.support import (
@@ -93,15 +93,15 @@ def test_removing_one_by_one_leaves_no_rows(leaves: dict[bytes, bytes]) -> None:
 
 
 @given(histories(), st.dictionaries(key_digests, st.none() | values, max_size=6))
-def test_root_with_returns_the_later_root_and_writes_nothing(
+def test_an_update_changes_no_row_before_its_batch_is_written(
     history: list[Changes], changes: Changes
 ) -> None:
-    """`root_with` returns the root of a later `update` and changes no row."""
+    """`update` returns the root that the batch leads to, and changes no row itself."""
     rows = Rows()
     for earlier in history:
         apply(TREE, rows, earlier)
     before = dict(rows.rows)
-    foretold = TREE.root_with(rows, changes)
+    foretold = TREE.update(rows, Batch(), changes)
     assert rows.rows == before
     assert foretold == apply(TREE, rows, changes)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cache
@@ -24,6 +23,7 @@ from engine.trust.audit.verify import verify
 from proofs.events import EventKind
 from tests.support.engines import BEGIN, backend_of, engine_on, fresh_rows, rows_of
 from tests.support.faults import Fault, FaultBackend, Kind
+from tests.support.soak import FACTOR
 from tests.support.workloads import ONE_AT_A_TIME, WORKLOADS, id_of
 
 pytestmark = pytest.mark.slow
@@ -89,11 +89,12 @@ class Run:
 
 
 def runs(workload: str, kind: Kind, mode: str) -> Iterator[Run]:
-    """Yield the workload with its k-th write failing, for every k.
+    """Yield the workload with its k-th write failing, for every k; in a normal run, for every third.
 
-    A failed write of a follower ends no step if reads still work.
+    Each kind of fault begins with another k. A failed write of a follower ends no step if reads still work.
     """
-    for at in range(1, undisturbed(workload)[2] + 1):
+    first, step = (1, 1) if FACTOR else (1 + WRITE_FAULTS.index(kind), 3)
+    for at in range(first, undisturbed(workload)[2] + 1, step):
         run = Run(workload, FaultBackend(MemoryBackend(), Fault(kind, at, mode=mode)))  # type: ignore[arg-type]
         run.go()
         assert run.error is not None or (mode == "once" and run.engine is not None), at
@@ -103,8 +104,11 @@ def runs(workload: str, kind: Kind, mode: str) -> Iterator[Run]:
 @pytest.mark.parametrize("kind", WRITE_FAULTS)
 @pytest.mark.parametrize("workload", WORKLOADS)
 def test_a_crash_at_any_write_loses_nothing_acknowledged(workload: str, kind: Kind) -> None:
-    """After reopening, the journal is a prefix of what was attempted, with every acknowledged event."""
-    journal = undisturbed(workload)[0]
+    """After reopening, the journal is a prefix of what was attempted, with every acknowledged event.
+
+    After repeating the failed step, root and rows are those of a run without failure.
+    """
+    journal, root, _ = undisturbed(workload)
     for run in runs(workload, kind, "crash"):
         left = run.backend.reopen()
         rows = rows_of(left, "journal", "payload")
@@ -113,15 +117,7 @@ def test_a_crash_at_any_write_loses_nothing_acknowledged(workload: str, kind: Ki
         rows = {key: row for key, row in rows.items() if key in journal or key not in destroyed}
         assert rows.items() <= journal.items()
         assert read_log(left).size >= run.acknowledged
-
-
-@pytest.mark.parametrize("kind", WRITE_FAULTS)
-@pytest.mark.parametrize("workload", WORKLOADS)
-def test_going_on_after_a_crash_gives_the_undisturbed_root(workload: str, kind: Kind) -> None:
-    """After reopening and repeating the failed step, root and rows are those of a run without failure."""
-    _, root, _ = undisturbed(workload)
-    for run in runs(workload, kind, "crash"):
-        engine = opened(run.backend.reopen())
+        engine = opened(left)
         assert run.finish(engine) == root
         assert dict(backend_of(engine).scan()) == fresh_rows(backend_of(engine))
 
@@ -154,13 +150,13 @@ def test_was_kept_tells_the_truth(workload: str, kind: Kind) -> None:
             assert read_header(backend_of(engine), error.seq)[0].commitment.hex() == error.event_id
         assert not engine.was_kept(error.seq, bytes(32).hex())
         settled += 1
-    assert settled >= 8
+    assert settled >= 2
 
 
 @pytest.mark.parametrize("kind", WRITE_FAULTS)
 def test_a_crash_leaves_a_store_that_verifies(kind: Kind) -> None:
     """Directly after a crash during any write, `verify` finds no difference."""
-    for run in itertools.islice(runs("reads between", kind, "crash"), 2, None, 4):
+    for run in list(runs("reads between", kind, "crash"))[1:]:
         report = verify(run.backend.reopen())
         assert report.ok, report.differences
 

@@ -64,14 +64,14 @@ def folded(text: str) -> Looked | None:
     if text.isascii() or not _ODD.search(text):
         return None
     looked = _ODD.sub(_fold, text)
-    kept, done = list[int](), 0
+    positions, done = list[int](), 0
     for hidden in _HIDDEN.finditer(looked):
-        kept += range(done, hidden.start())
+        positions += range(done, hidden.start())
         done = hidden.end()
     if not done:
         return Looked(looked)
-    kept += range(done, len(looked))
-    return Looked(_HIDDEN.sub("", looked), kept)
+    positions += range(done, len(looked))
+    return Looked(_HIDDEN.sub("", looked), positions)
 
 
 def _fold(match: re.Match[str]) -> str:

@@ -17,8 +17,8 @@ from cbor2 import CBORTag
 from engine.base.errors import EngineError, LimitError, RefusedError
 from engine.base.limits import EDGE_DATA_BYTES_MAX
 from engine.commands.secrets.policy import Mode, SecretsPolicy
-from engine.ledger.codec import unpack
 from engine.ledger.entities import ENTITY, KEY_PREFIX, entity_key
+from engine.ledger.layout import unpack
 from proofs.codec import pack
 from proofs.events import AtomBody, Body, EdgeBody, EventKind, ReasonBody, TagsBody, TypeBody
 
@@ -221,6 +221,6 @@ def refused(place: str, kinds: list[str]) -> RefusedError:
     )
 
 
-def summary(found: Counter[str]) -> str:
+def summary(counts: Counter[str]) -> str:
     """Return the kinds of secrets and their counts as text, such as `aws-key 2, jwt 1`."""
-    return ", ".join(f"{kind} {count}" for kind, count in sorted(found.items()))
+    return ", ".join(f"{kind} {count}" for kind, count in sorted(counts.items()))

@@ -11,9 +11,10 @@ from typing import Final, NamedTuple
 
 from engine.base.errors import InvalidInputError
 from engine.base.validation import choice, label, several
+from engine.commands.secrets.builtin_detectors import DETECTORS
+from engine.commands.secrets.detector import Detector
 from engine.commands.secrets.disguise import Looked, folded, joined
-from engine.commands.secrets.kinds import DETECTORS, Detector
-from engine.commands.secrets.patterns import bounded
+from engine.commands.secrets.user_patterns import bounded
 
 ROUNDS_MAX: Final = 4
 """The maximum number of repeated searches of a text after the secrets in the text were replaced."""
@@ -56,7 +57,7 @@ class Mode(StrEnum):
 class SecretsPolicy:
     """The treatment of secrets (the mode), and the kinds and patterns of text that count as secrets.
 
-    Patterns are written in the subset of regular expressions that `engine.commands.secrets.patterns`
+    Patterns are written in the subset of regular expressions that `engine.commands.secrets.user_patterns`
     describes.
 
     Raises:
@@ -84,12 +85,12 @@ class SecretsPolicy:
             raise InvalidInputError("extra must map kinds to patterns")
         if max(len(self.extra), len(texts["allow"])) > PATTERNS_MAX:
             raise InvalidInputError(f"at most {PATTERNS_MAX} patterns are allowed")
-        known = {detector.kind for detector in DETECTORS}
+        kinds = {detector.kind for detector in DETECTORS}
         for kind in (*texts["also"], *texts["but"]):
-            if kind not in known | set(self.extra):
+            if kind not in kinds | set(self.extra):
                 raise InvalidInputError(
                     f"there is no kind of secret {ascii(kind)[:80]}",
-                    hint=f"the known kinds are: {', '.join(sorted(known))}",
+                    hint=f"the known kinds are: {', '.join(sorted(kinds))}",
                 )
         own = [
             Detector(label(kind, "kind"), partial(_spans, bounded(one))) for kind, one in self.extra.items()

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from engine import Engine, SecretsPolicy
 from engine.base.errors import InvalidInputError
-from engine.commands.secrets.patterns import WIDTH_MAX, bounded
+from engine.commands.secrets.user_patterns import WIDTH_MAX, bounded
 from engine.memory.memory_settings import find_secrets
 from tests.commands.secrets.samples import SAMPLES
 from tests.support.command_line import Cli

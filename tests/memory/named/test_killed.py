@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from shutil import copytree
 
 import pytest
 
@@ -74,12 +75,13 @@ def test_a_killed_change_is_whole_or_nothing(tmp_path: Path, kind: str, action: 
     Leftovers do not prevent creating and deleting memories.
     """
     finished = False
+    (tmp_path / "start").mkdir()
+    begin(kind, root_url(kind, tmp_path / "start"), "work")
+    with start(WRITER, root_url(kind, tmp_path / "start")) as writer:
+        root = writer.communicate(timeout=60)[0].strip()
     for step in STEPS:
         url = root_url(kind, tmp_path / str(step))
-        (tmp_path / str(step)).mkdir()
-        begin(kind, url, "work")
-        with start(WRITER, url) as writer:
-            root = writer.communicate(timeout=60)[0].strip()
+        copytree(tmp_path / "start", tmp_path / str(step))
         with start(CHILD, url, action, step) as child:
             finished = child.communicate(timeout=60)[0] == "done\n"
         there = memories(url)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from engine.base import limits
 from engine.base.errors import CorruptionError
-from engine.ledger.codec import decode_body, decode_header, fields
+from engine.ledger.layout import decode_body, decode_header, fields
 from engine.ledger.records import _ATOM_FIELDS, _EDGE_FIELDS, decode_atom
 from proofs import forms
 from proofs.codec import BODIES, DETAILS, HEADER_FIELDS, pack

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.commands.secrets.kinds import DETECTORS, iban_end, is_card
+from engine.commands.secrets.builtin_detectors import DETECTORS, iban_end, is_card
 from engine.commands.secrets.policy import SecretsPolicy
 from tests.commands.secrets.samples import INNOCENT, SAMPLES, UNUSUAL, pem
 from tests.support.children import run
@@ -176,7 +176,7 @@ TEXT_CHARS = 1 << (20 if FACTOR else 18)
 
 LOOK = """
 from engine.commands.secrets.policy import SecretsPolicy
-from tests.commands.secrets.test_kinds import ADVERSARIES, TEXT_CHARS
+from tests.commands.secrets.test_builtin_detectors import ADVERSARIES, TEXT_CHARS
 
 policy = SecretsPolicy(also=("email", "phone"), extra={"own": r"[a-z0-9]{1,200}\\d{3}X"})
 for text in ADVERSARIES:

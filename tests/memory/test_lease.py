@@ -11,8 +11,8 @@ import pytest
 
 from engine.base.errors import BusyError, ClosedError, InDoubtError, NotFoundError
 from engine.engine import Engine
-from engine.memory import open_memory as leases
-from engine.memory.open_memory import Lease
+from engine.memory import lease as leases
+from engine.memory.lease import Lease
 from tests.support.leveldb import needs_leveldb
 
 
