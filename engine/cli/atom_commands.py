@@ -12,11 +12,12 @@ from engine.base.errors import InvalidInputError, LimitError
 from engine.base.limits import CONTENT_BYTES_MAX
 from engine.base.model import Atom
 from engine.base.times import Moment, shown_time
-from engine.cli.cli_output import STDIN, Shown, line, plain, receipt_data, shown
+from engine.cli.cli_output import STDIN, plain, receipt_data
 from engine.cli.cli_session import Session
 from engine.cli.command_declaration import WHOLE, argument, command, option
 from engine.cli.shared_options import AS_OF, ATOM_FIELDS, FORCE, ID, IDS, NAMED, REASON
 from engine.cli.shown_labels import labels, page_lines, page_of
+from engine.cli.shown_parts import Shown, line, shown
 from engine.commands import Add, Command, Revive, Tag, Tombstone, Untag
 from engine.engine import Engine
 

@@ -22,10 +22,11 @@ from engine.base.errors import (
 )
 from engine.base.outside_files import PUBLIC, check_writable, replace_file
 from engine.base.times import shown_time
-from engine.cli.cli_output import STDIN, Failure, Line, counted, line, plain
+from engine.cli.cli_output import STDIN, Failure, counted, plain
 from engine.cli.cli_session import Session
 from engine.cli.command_declaration import argument, at_least, command, option, repeated
 from engine.cli.shared_options import EVIDENCE, one_of
+from engine.cli.shown_parts import Line, line
 from engine.ledger.journal import read_identity
 from engine.trust.notes.known_checkpoints import check_pair, keep_evidence, read_history
 from engine.trust.notes.signing import load_key, new_key

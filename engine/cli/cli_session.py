@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
@@ -11,9 +12,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from backends import locate
 from backends.base import Backend
-from engine.base.errors import EngineError, translated
+from engine.base.errors import EngineError, RefusedError, translated
 from engine.base.times import Moment
-from engine.cli.cli_output import Failure, Output, receipt_data
+from engine.cli.cli_output import Failure, Output, counted, receipt_data
 from engine.memory.memory_settings import (
     MemorySetting,
     StoreSetting,
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
     from engine.engine import Engine
 
 DEFAULT_ACTOR = "user"
+REFUSED_SHOWN = 20
+"""The maximum number of changes to a mirror that are shown as refused."""
 DEFAULT_WAIT = 2.0
 """The seconds to wait for a store that is in use, long enough for a few short commands to finish."""
 
@@ -102,9 +105,47 @@ class Session:
         except EngineError:
             return  # the store is closed or damaged, which the command reports
         if now > size and now != self.mirrored and find_mirror(self.store, self.memory) is not None:
-            from engine.cli.mirror_command import after_writes
+            self.out.late = self.update_mirror(engine)
 
-            self.out.late = after_writes(self, engine)
+    def update_mirror(self, engine: Engine) -> Failure | None:
+        """Update the mirror that the settings name; return the failure, if any.
+
+        The store already contains the command's changes. If the mirror cannot be written, the command fails,
+        but its changes are not undone.
+        """
+        folder = find_mirror(self.store, self.memory)
+        if folder is None:
+            return None
+        from engine.files.mirror.mirror_pull import follow
+
+        try:
+            self.keep_apart(str(folder))
+            with self.meter("mirrored", "atoms") as move, translated():
+                report = follow(engine.store, folder, actor=self.actor, progress=move)
+            self.mirrored = engine.size
+        except EngineError as error:
+            message = f"the store is written, but its mirror could not be updated: {error}"
+            return replace(Failure.of(error), message=message)
+        if report.edits:
+            self.out.note(f"{counted(len(report.edits), 'edited text')} applied from the mirror")
+        for change in report.refused[:REFUSED_SHOWN]:
+            self.out.note(f"not applied from {change.page}: {change.reason}; the page is kept: {change.kept}")
+        return None
+
+    def keep_apart(self, folder: str) -> None:
+        """Check that the store is not inside the folder.
+
+        Raises:
+            RefusedError: the store is inside the folder.
+        """
+        store = self.place()
+        if store is not None:
+            place = Path(os.path.abspath(folder))  # noqa: PTH100  as the mirror itself reads it
+            if place == store or place in store.parents:
+                raise RefusedError(
+                    f"the store {store} is inside the folder {folder}",
+                    hint="choose a folder that does not contain the store",
+                )
 
     def place(self) -> Path | None:
         """The real path of the store, or None for a store that is not in a file. It need not exist."""
@@ -179,7 +220,7 @@ class Session:
             if bar is None and self.out.live:
                 from engine.cli.terminal import Bar
 
-                bar = Bar(what)
+                bar = Bar()
             if bar is not None:
                 bar.move(done, total, activity or what)
 

@@ -6,12 +6,12 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from engine.base.errors import InvalidInputError
-from engine.cli.cli_output import Line, counted, line, plain
+from engine.cli.cli_output import counted, plain
 from engine.cli.cli_session import Session
 from engine.cli.command_declaration import NUMBER, at_least, command, option
-from engine.cli.mirror_command import after_writes
 from engine.cli.shared_options import dry_run
 from engine.cli.shown_labels import Labels, labels
+from engine.cli.shown_parts import Line, line
 from engine.index.copies.duplicates import DuplicateGroup
 from engine.knowledge.dreaming.cycle import (
     CYCLE_ATOMS,
@@ -68,7 +68,7 @@ def dream(
         since = engine.size
         report = engine.dream(budget=budget, seconds=seconds, dry_run=dry_run, progress=move)
         named = labels(session, engine, [group.keep.id for group in report.duplicates])
-        failure = None if dry_run else after_writes(session, engine)
+        failure = None if dry_run else session.update_mirror(engine)
     return session.out.answer(_data(report), _shown(report, named, since, full=session.full), failure=failure)
 
 
@@ -82,7 +82,7 @@ def _watch(session: Session, budget: int | None, seconds: float | None, quiet_fo
         nonlocal dreamt
         with session.engine() as engine:
             yield engine.store
-            if dreamt and (failure := after_writes(session, engine)) is not None:
+            if dreamt and (failure := session.update_mirror(engine)) is not None:
                 session.out.note(f"{failure.message}; {failure.hint}")
             dreamt = False
 

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 from engine.base.errors import ConflictError, InvalidInputError, LimitError, NotFoundError, RefusedError
 from engine.base.model import Atom
 from engine.base.times import Moment
-from engine.cli.cli_output import Failure, Fields, Shown, counted, plain
+from engine.cli.cli_output import Failure, counted, plain
 from engine.cli.cli_session import Session
 from engine.cli.command_declaration import argument, command, option
 from engine.cli.shared_options import AS_OF, FORCE, ID, REASON, dry_run, limit
 from engine.cli.shown_labels import Labels, labels
+from engine.cli.shown_parts import Fields, Shown
 from engine.commands import Merge, Supersede
 from engine.engine import Engine
 from engine.text.language.snippets import beginning

@@ -11,7 +11,7 @@ from engine.base.json_text import JsonError, parse
 from engine.base.model import Direction
 from engine.base.times import Moment
 from engine.base.validation import choice
-from engine.cli.cli_output import Fields, Shown, Table, plain
+from engine.cli.cli_output import plain
 from engine.cli.cli_session import Session
 from engine.cli.command_declaration import argument, at_least, command, option, repeated
 from engine.cli.shared_options import (
@@ -26,9 +26,10 @@ from engine.cli.shared_options import (
     together,
 )
 from engine.cli.shown_labels import Labels, labels, page_of
+from engine.cli.shown_parts import Fields, Shown, Table
 from engine.commands import Link, RegisterType
 from engine.commands.edges import KNOWN_TYPES, UnknownTypeError
-from engine.ledger.codec import unpack
+from engine.ledger.layout import unpack
 from engine.ledger.queries import data_of, exact_type_in
 from engine.ledger.records import type_code
 from engine.query.graph.find import Follow, Form, Found

@@ -9,12 +9,12 @@ import click
 
 from engine.base.errors import InvalidInputError, RefusedError, VerificationError
 from engine.base.validation import atom_id
-from engine.cli.cli_output import Failure, Line, Table, counted, line, plain
+from engine.cli.cli_output import Failure, counted, plain
 from engine.cli.cli_session import Session
 from engine.cli.command_declaration import argument, command, option, repeated
-from engine.cli.mirror_command import after_writes
 from engine.cli.shared_options import ID, dry_run, one_of
-from engine.commands.secrets.kinds import DETECTORS
+from engine.cli.shown_parts import Line, Table, line
+from engine.commands.secrets.builtin_detectors import DETECTORS
 from engine.commands.secrets.policy import SecretsPolicy
 from engine.erase.erasure import Erasable, Erasure
 from engine.ledger.queries import short_id
@@ -66,7 +66,7 @@ def erase(
             session.out.note(f"erasing: {stage}")
 
         receipt = engine.erase(found, reason, remember=not forget, probe=not no_probe, progress=show_stage)
-        failure = after_writes(session, engine)
+        failure = session.update_mirror(engine)
     if receipt.probe is not None and receipt.probe.verdict == "failed":
         error = VerificationError(
             "the atom was erased, but its content is still found: " + "; ".join(receipt.probe.reasons),

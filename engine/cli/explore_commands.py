@@ -11,10 +11,11 @@ from typing import Any
 
 from engine.base.errors import InvalidInputError
 from engine.base.times import Moment
-from engine.cli.cli_output import Output, Shown, counted
+from engine.cli.cli_output import Output, counted
 from engine.cli.cli_session import Session
 from engine.cli.command_declaration import argument, at_least, command, option, repeated
 from engine.cli.shared_options import AS_OF, QUESTION, direction, filter_options, limit, together
+from engine.cli.shown_parts import Shown
 from engine.query.explore.explore_actions import Program
 from engine.query.explore.explore_answers import Answer, Hints, Neighbors, plain, text_of
 from engine.query.explore.explore_policy import LanguagePolicy
@@ -203,12 +204,13 @@ def _step(step: Step) -> Iterator[Shown]:
 def _show_exploration(out: Output, found: Exploration) -> int:
     full = counted(found.full_atoms, "full atom")
     tokens = f"Tokens: {found.tokens:,} exploration vs {found.full_tokens:,} for {full}"
+    saving = f"{found.saving}% savings" if found.saving > 0 else "no saving"
     lines: list[Shown] = [
         (("=== Context ===", "bold"),),
         *(((line, ""),) for line in found.text.splitlines()),
         (("=== Exploration Trace ===", "bold"),),
         *(((line, ""),) for line in found.trace()),
-        f"{tokens} ({found.saving}% savings); stopped: {found.stopped}",
+        f"{tokens} ({saving}); stopped: {found.stopped}",
         (("=== Answer ===", "bold"),),
         *(((line, ""),) for line in text_of_quotes(found.answer).splitlines()),
         *(() if found.answer else (NO_ANSWER,)),

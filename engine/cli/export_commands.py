@@ -8,10 +8,11 @@ from collections.abc import Iterator
 from engine.base.errors import InconsistentError, InvalidInputError, VerificationError
 from engine.base.times import shown_time
 from engine.cli.checkpoint_commands import contradicted
-from engine.cli.cli_output import STDIN, Failure, Line, counted, line, plain
+from engine.cli.cli_output import STDIN, Failure, counted, plain
 from engine.cli.cli_session import Session
 from engine.cli.command_declaration import argument, command, option
 from engine.cli.shared_options import CHECKPOINTS, EVIDENCE, EXPECT, one_of
+from engine.cli.shown_parts import Line, line
 from engine.exchange import backup as backups
 from engine.exchange.other_programs import export_items
 from engine.exchange.rescue.rescue_run import Rescued

@@ -12,11 +12,12 @@ from engine.base.errors import InconsistentError, InvalidInputError, translated
 from engine.base.json_text import dumped
 from engine.base.outside_files import read_file
 from engine.base.times import Moment, parse_moment, shown_time
-from engine.cli.cli_output import Line, Shown, Table, counted, plain
+from engine.cli.cli_output import counted, plain
 from engine.cli.cli_session import DEFAULT_ACTOR, Session
 from engine.cli.command_declaration import argument, at_least, command, option
 from engine.cli.shared_options import AS_OF, ID, dry_run, limit
 from engine.cli.shown_labels import Labels, ids_in, labels
+from engine.cli.shown_parts import Line, Shown, Table
 from engine.query.history.diff import AtomChange, Diff, EdgeChange
 from engine.query.history.why import Origin
 from engine.store.revert import Undone

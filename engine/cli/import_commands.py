@@ -12,11 +12,11 @@ from backends import store_exists
 from engine.base import validation
 from engine.base.errors import InvalidInputError, translated
 from engine.cli.atom_commands import tell_tags
-from engine.cli.cli_output import Failure, Line, counted, line, plain
+from engine.cli.cli_output import Failure, counted, plain
 from engine.cli.cli_session import Session
 from engine.cli.command_declaration import argument, command, option
-from engine.cli.mirror_command import after_writes
 from engine.cli.shared_options import BUCKETS, FOLDER_OPTIONS, SOURCE_NAME, dry_run, one_of
+from engine.cli.shown_parts import Line, line
 from engine.commands.secrets.filter import summary
 from engine.engine import Engine
 from engine.exchange import other_programs
@@ -92,7 +92,7 @@ def ingest(
                 progress=lambda at: move(at.files, at.total, at.activity),
                 **options,
             )
-        mirror = None if dry_run else after_writes(session, engine)
+        mirror = None if dry_run else session.update_mirror(engine)
     full = session.full
     lines = files_lines(report, dry_run=dry_run, full=full)
     return _answer(session, report, lines, held=report.pieces, dry_run=dry_run, mirror=mirror, full=full)
@@ -158,7 +158,7 @@ def _journal(session: Session, file: str, *, dry_run: bool) -> int:
     failure = None
     if done.events and find_mirror(session.store, session.memory) is not None:
         with session.engine() as engine:
-            failure = after_writes(session, engine)
+            failure = session.update_mirror(engine)
     return session.out.answer(plain(done), [done.root], failure=failure)
 
 
@@ -170,7 +170,7 @@ def _graph(session: Session, file: str, provenance: str, *, dry_run: bool) -> in
         report = mcp_memory.import_file(
             engine.store, file, provenance=provenance, dry_run=dry_run, progress=move
         )
-        mirror = None if dry_run else after_writes(session, engine)
+        mirror = None if dry_run else session.update_mirror(engine)
     held = report.entities + report.relations
     return _answer(session, report, _things(report), held=held, dry_run=dry_run, mirror=mirror)
 
@@ -186,7 +186,7 @@ def _items(
         report = import_items(
             engine.store, form, file, provenance=provenance, buckets=buckets, dry_run=dry_run, progress=move
         )
-        mirror = None if dry_run else after_writes(session, engine)
+        mirror = None if dry_run else session.update_mirror(engine)
     return _answer(session, report, _taken(report), held=report.items, dry_run=dry_run, mirror=mirror)
 
 

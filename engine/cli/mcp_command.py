@@ -11,13 +11,15 @@ import click
 
 from backends import locate
 from engine.base.errors import InvalidInputError, translated
-from engine.cli.cli_output import line, plain, shown
+from engine.cli.cli_output import plain
 from engine.cli.cli_session import Session
 from engine.cli.command_declaration import argument, command, option
 from engine.cli.shared_options import one_of, secrets_mode
+from engine.cli.shown_parts import line, shown
 from engine.mcp.profiles import profile_of, screened, writing
+from engine.memory.lease import DEFAULT_WAIT, Lease
 from engine.memory.memory_settings import VARIABLE, find_mirror, find_secrets_for_agents
-from engine.memory.open_memory import DEFAULT_WAIT, Lease, engine_opener
+from engine.memory.open_memory import engine_opener
 
 DEFAULT_ACTOR = "agent"
 LOOPBACK = "127.0.0.1"

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
 from engine.base.errors import (
-    EngineError,
     InvalidInputError,
-    RefusedError,
     VerificationError,
-    translated,
 )
-from engine.cli.cli_output import Failure, Line, Shown, Span, counted, line, plain
+from engine.cli.cli_output import Failure, counted, plain
 from engine.cli.cli_session import Session
 from engine.cli.command_declaration import argument, command, option
 from engine.cli.shared_options import dry_run
+from engine.cli.shown_parts import Line, Shown, Span, line
 from engine.engine import Engine
 from engine.files.mirror.mirror_report import MirrorCheck, MirrorReport, PullReport, Verdict
 from engine.memory.memory_settings import find_mirror
@@ -87,36 +83,9 @@ def mirror(session: Session, action: str | None, folder: str | None, style: str 
     if action == PULL:
         return _pull(session, where, dry_run=dry_run)
     with session.engine() as engine:
-        _keep_apart(session, where)
+        session.keep_apart(where)
         report = _made(session, engine, where, style, dry_run=dry_run)
     return session.out.answer(plain(report), _report(report, where))
-
-
-def after_writes(session: Session, engine: Engine) -> Failure | None:
-    """Update the mirror that the settings name; return the failure, if any.
-
-    When this function is called, the store already contains the command's changes. If the mirror cannot be
-    written, the command fails, but its changes are not undone.
-    """
-    folder = find_mirror(session.store, session.memory)
-    if folder is None:
-        return None
-    from engine.files.mirror.mirror_pull import follow
-
-    try:
-        _keep_apart(session, str(folder))
-        with session.meter("mirrored", "atoms") as move, translated():
-            report = follow(engine.store, folder, actor=session.actor, progress=move)
-        session.mirrored = engine.size
-    except EngineError as error:
-        return replace(
-            Failure.of(error), message=f"the store is written, but its mirror could not be updated: {error}"
-        )
-    if report.edits:
-        session.out.note(f"{counted(len(report.edits), 'edited text')} applied from the mirror")
-    for change in report.refused[:FOUND_SHOWN]:
-        session.out.note(f"not applied from {change.page}: {change.reason}; the page is kept: {change.kept}")
-    return None
 
 
 def _folder(session: Session, given: str | None) -> str:
@@ -129,18 +98,6 @@ def _folder(session: Session, given: str | None) -> str:
             hint='or set mirror = "DIR" in .engine.toml',
         )
     return str(named)
-
-
-def _keep_apart(session: Session, folder: str) -> None:
-    """Raise RefusedError if the store is inside the folder."""
-    store = session.place()
-    if store is not None:
-        place = Path(os.path.abspath(folder))  # noqa: PTH100  as the mirror itself reads it
-        if place == store or place in store.parents:
-            raise RefusedError(
-                f"the store {store} is inside the folder {folder}",
-                hint="choose a folder that does not contain the store",
-            )
 
 
 def _made(session: Session, engine: Engine, folder: str, style: str | None, *, dry_run: bool) -> MirrorReport:
@@ -170,7 +127,7 @@ def _report(report: MirrorReport, where: str) -> Iterator[Line]:
 
 def _pull(session: Session, where: str, *, dry_run: bool) -> int:
     with session.engine() as engine, session.meter("mirrored", "atoms") as move:
-        _keep_apart(session, where)
+        session.keep_apart(where)
         report = engine.mirror_pull(where, dry_run=dry_run, progress=move)
         if Path(where) == find_mirror(session.store, session.memory):
             session.mirrored = engine.size

@@ -13,10 +13,11 @@ from engine.base.errors import InvalidInputError, RefusedError, VerificationErro
 from engine.base.outside_files import PUBLIC, check_writable, read_file, replace_file
 from engine.base.times import Moment, shown_time
 from engine.base.validation import folded_tag
-from engine.cli.cli_output import STDIN, Line, Shown, Table, counted, line
+from engine.cli.cli_output import STDIN, counted
 from engine.cli.cli_session import Session
 from engine.cli.command_declaration import argument, at_least, command, option
 from engine.cli.shared_options import AS_OF, one_of, together
+from engine.cli.shown_parts import Line, Shown, Table, line
 from engine.text.analyzer import index_terms
 from engine.trust.notes.trusted_keys import read_note
 from engine.trust.proving.prove import Proof

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from engine.base.errors import InvalidInputError
 from engine.base.validation import choice
-from engine.cli.cli_output import Line, Shown, counted, plain
+from engine.cli.cli_output import counted, plain
 from engine.cli.cli_session import Session
 from engine.cli.command_declaration import at_least, command, option
 from engine.cli.shared_options import AS_OF, QUESTION, filter_options, limit
 from engine.cli.shown_labels import Labels, labels
+from engine.cli.shown_parts import Line, Shown
 
 if TYPE_CHECKING:
     from engine.query.context.windows import Context

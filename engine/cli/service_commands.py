@@ -15,14 +15,15 @@ import click
 from engine.base.errors import InvalidInputError, RefusedError
 from engine.base.scopes import Scope
 from engine.base.times import shown_time
-from engine.cli.cli_output import Table
 from engine.cli.cli_session import Session
 from engine.cli.command_declaration import argument, command, option, repeated
 from engine.cli.shared_options import one_of, secrets_mode, time_in_microseconds
+from engine.cli.shown_parts import Table
 from engine.clients.service_address import is_loopback
+from engine.memory.lease import DEFAULT_WAIT
 from engine.memory.memory_settings import find_memory, find_secrets_for_agents, find_served
-from engine.memory.open_memory import DEFAULT_WAIT
-from engine.service.tokens import ALL, KEPT_SECONDS, Token, Tokens, log, problem_of
+from engine.service.access import ALL, KEPT_SECONDS
+from engine.service.tokens import Token, Tokens, log, problem_of
 
 if TYPE_CHECKING:
     from engine.service.served_memories import Memories
@@ -90,9 +91,9 @@ def serve(session: Session, **given: Any) -> int:
     """
     from engine.service.access import Access, Rates
     from engine.service.app import application
-    from engine.service.guard import Metrics
+    from engine.service.guard import Metrics, log_requests
     from engine.service.listening import Limits, Settings, network_of
-    from engine.service.request_logs import log_requests, log_to_stderr
+    from engine.service.request_logs import log_to_stderr
     from engine.service.server import serve as run
 
     limits = Limits(

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from engine.base.errors import InvalidInputError, NotFoundError, translated
 from engine.base.times import Moment, shown_time
-from engine.cli.cli_output import Shown, line
 from engine.cli.cli_session import Session
+from engine.cli.shown_parts import Shown, line
 
 if TYPE_CHECKING:
     from engine.engine import Engine

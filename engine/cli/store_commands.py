@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING
 from backends import store_exists
 from engine.base.errors import InvalidInputError, RefusedError, translated
 from engine.base.times import shown_time
-from engine.cli.cli_output import Failure, Line, Table, counted, line, plain
+from engine.cli.cli_output import Failure, counted, plain
 from engine.cli.cli_session import Session
 from engine.cli.command_declaration import argument, command, option
 from engine.cli.shared_options import dry_run, one_of
+from engine.cli.shown_parts import Line, Table, line
 from engine.memory.memory_settings import find_root, find_secrets
 from engine.memory.open_memory import retry_while_busy
 

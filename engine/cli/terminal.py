@@ -1,66 +1,62 @@
-"""Output and progress bars on a terminal, drawn by Rich; imported only if there is a terminal."""
+"""Output and progress bars on a terminal; imported only if there is a terminal."""
 
 from __future__ import annotations
 
+import os
+import shutil
 import sys
 import time
+import unicodedata
 
-from rich.cells import cell_len
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, Task, TextColumn
-from rich.text import Text
+import click
 
-from engine.cli.cli_output import Fields, Shown, Table, shown
+from engine.cli.shown_parts import Fields, Line, Shown, Table, shown
 
 SECONDS_BETWEEN_UPDATES = 0.05
+BAR_CELLS = 40
+"""The width of a complete progress bar."""
 
-
-def console(stream: object) -> Console:
-    """Return a console that does not interpret markup or emoji codes, and highlights nothing."""
-    return Console(file=stream, markup=False, emoji=False, highlight=False)  # type: ignore[arg-type]
+_CLEAR = "\r\x1b[K"
 
 
 def show(item: Shown) -> None:
-    """Print one item of a result to stdout. Rich honours NO_COLOR, FORCE_COLOR and COLUMNS."""
-    screen = console(sys.stdout)
+    """Print one item of a result to stdout, without styles if NO_COLOR is set or the terminal has none."""
     if isinstance(item, str):
-        screen.print(Text(shown(item)), soft_wrap=True)
+        click.echo(shown(item), color=True)
     elif isinstance(item, Table):
-        # Rich's table is not used: in a narrow window it wraps ids, so that they cannot be copied.
         rows = [item.headers, *(tuple(shown(cell, line=True) for cell in row) for row in item.rows)]
-        widths = [max(map(cell_len, column)) for column in zip(*rows, strict=True)]
+        widths = [max(map(cells, column)) for column in zip(*rows, strict=True)]
         for number, row in enumerate(rows):
-            cells = [cell + " " * (width - cell_len(cell)) for cell, width in zip(row, widths, strict=True)]
-            screen.print(Text("  ".join(cells).rstrip(), style="" if number else "bold"), soft_wrap=True)
+            padded = [cell + " " * (width - cells(cell)) for cell, width in zip(row, widths, strict=True)]
+            click.echo(_styled((("  ".join(padded).rstrip(), "" if number else "bold"),)), color=True)
+    elif isinstance(item, Fields):
+        click.echo(_styled(item.spans, between="  "), color=True)
     else:
-        spans = item.spans if isinstance(item, Fields) else item
-        parts = [(shown(text, line=True), style) for text, style in spans if text]
-        between = Text("  " if isinstance(item, Fields) else "")
-        screen.print(between.join(Text(*part) for part in parts), soft_wrap=True)
+        click.echo(_styled(item), color=True)
 
 
-class _Rate(ProgressColumn):
-    """The average rate per second."""
+def cells(text: str) -> int:
+    """Return the number of columns that a text on one line takes up on a terminal."""
+    wide = sum(unicodedata.east_asian_width(one) in {"W", "F"} for one in text)
+    return len(text) + wide - sum(unicodedata.category(one) in {"Mn", "Me", "Cf"} for one in text)
 
-    def render(self, task: Task) -> Text:
-        elapsed = task.elapsed or 0.0
-        return Text(f"{task.completed / elapsed:,.0f}/s" if elapsed else "")
+
+def _styled(spans: Line, between: str = "") -> str:
+    plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") in {"dumb", "unknown"}
+    parts = []
+    for text, style in spans:
+        if text:
+            given = {style: True} if style in {"bold", "dim"} else {"fg": style or None}
+            safe = shown(text, line=True)
+            parts.append(safe if plain or not style else click.style(safe, **given))
+    return between.join(parts)
 
 
 class Bar:
     """A progress bar on stderr, shown from the first `move` until `close`."""
 
-    def __init__(self, what: str) -> None:
-        self._progress = Progress(
-            TextColumn("{task.description}", markup=False),
-            BarColumn(),
-            MofNCompleteColumn(),
-            _Rate(),
-            console=console(sys.stderr),
-            transient=True,
-        )
-        self._task = self._progress.add_task(shown(what, line=True))
-        self._progress.start()
+    def __init__(self) -> None:
+        self._begun = time.monotonic()
         self._moved = 0.0
 
     def move(self, done: int, total: int, what: str) -> None:
@@ -69,10 +65,18 @@ class Bar:
         The bar is redrawn only a few times per second.
         """
         now = time.monotonic()
-        if done >= total or now - self._moved >= SECONDS_BETWEEN_UPDATES:
-            self._moved = now
-            self._progress.update(self._task, completed=done, total=total, description=shown(what, line=True))
+        if done < total and now - self._moved < SECONDS_BETWEEN_UPDATES:
+            return
+        self._moved = now
+        full = BAR_CELLS * min(done, total) // max(total, 1)
+        rate = f" {done / (now - self._begun):,.0f}/s" if now > self._begun else ""
+        line = f"{shown(what, line=True)} {'━' * full:<{BAR_CELLS}} {done}/{total}{rate}"
+        while cells(line) >= shutil.get_terminal_size().columns:
+            line = line[:-1]
+        sys.stderr.write(_CLEAR + line)
+        sys.stderr.flush()
 
     def close(self) -> None:
         """Remove the bar."""
-        self._progress.stop()
+        sys.stderr.write(_CLEAR)
+        sys.stderr.flush()

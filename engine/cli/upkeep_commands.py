@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from backends import locate
+from backends.errors import installing
 from engine.base import __version__
 from engine.base.errors import (
     BusyError,
@@ -25,13 +26,14 @@ from engine.base.errors import (
     VerificationError,
     translated,
 )
+from engine.base.native import NATIVE
 from engine.base.times import shown_time
 from engine.cli.checkpoint_commands import compared, contradicted
-from engine.cli.cli_output import Failure, Line, line, plain
+from engine.cli.cli_output import Failure, plain
 from engine.cli.cli_session import Session
 from engine.cli.command_declaration import NUMBER, WHOLE, argument, command, option
 from engine.cli.shared_options import CHECKPOINTS, EVIDENCE, EXPECT
-from engine.kernels import NATIVE
+from engine.cli.shown_parts import Line, line
 from engine.ledger.journal import read_identity, read_log
 from engine.memory.memory_settings import find_mirror, find_secrets
 from engine.store import maintenance
@@ -236,7 +238,7 @@ BUSY_SECONDS = 1.0
 
 LIBRARIES = (
     *("blake3", "cbor2", "PyStemmer", "numpy", "pyroaring", "sortedcontainers", "markdown-it-py"),
-    *("mdit-py-plugins", "PyYAML", "rich", "click", "plyvel", "plyvel-ci"),
+    *("PyYAML", "click", "plyvel", "plyvel-ci"),
 )
 
 _KERNELS = {
@@ -310,7 +312,8 @@ def _sqlite() -> str | None:
 
 def _analyzer() -> dict[str, str]:
     try:
-        from engine.text.analyzer import ANALYZER_NAME, fingerprint
+        from engine.text.analyzer import ANALYZER_NAME
+        from engine.text.analyzer_fingerprint import fingerprint
     except ImportError as error:  # a missing stemmer is reported, not raised
         return {"problem": str(error)}
     return {"name": ANALYZER_NAME, "fingerprint": fingerprint().hex()}
@@ -381,7 +384,7 @@ def _lines(data: dict[str, Any]) -> Iterator[Line]:
         yield line("  disk", f"{store['free_bytes'] / 1e9:,.1f} GB free")
     yield line("mirror", data["mirror"] or "none in the settings")
     yield line("secrets", " from ".join(data["secrets"].values()))
-    yield line("leveldb", "available" if data["leveldb"] else "not installed: pip install memroot[leveldb]")
+    yield line("leveldb", "available" if data["leveldb"] else f"not installed: {installing('leveldb')}")
     yield line("sqlite", data["sqlite"] or "not in this Python")
     yield line("analyzer", " ".join(data["analyzer"].values()))
     yield line("kernels", _KERNELS[data["kernels"]])

@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from engine.base.errors import BusyError, EngineError, translated
-from engine.cli.cli_output import counted, line, plain
+from engine.cli.cli_output import counted, plain
 from engine.cli.cli_session import Session
 from engine.cli.command_declaration import argument, command, option
 from engine.cli.import_commands import named_kinds, said
-from engine.cli.mirror_command import after_writes
 from engine.cli.shared_options import FOLDER_OPTIONS, SOURCE_NAME
+from engine.cli.shown_parts import line
 from engine.engine import Engine
 from engine.files.folder_watching import ReplacedFolder, Watched
 from engine.files.folder_watching import watch as watch_folders
@@ -162,7 +162,7 @@ class IngestBatches:
                 before = engine.size
                 report = self._ingested(engine, only, is_first)
                 appended = engine.size - before
-                failure = after_writes(self.session, engine) if is_first or appended else None
+                failure = self.session.update_mirror(engine) if is_first or appended else None
         except BusyError:
             raise
         except EngineError as error:
@@ -272,7 +272,7 @@ class MirrorEdits:
                 return False
             with self.session.engine() as engine:
                 before = engine.size
-                failure = after_writes(self.session, engine)
+                failure = self.session.update_mirror(engine)
                 appended = engine.size - before
         except BusyError:
             raise

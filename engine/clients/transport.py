@@ -22,6 +22,7 @@ from engine.base.errors import (
     SystemFailureError,
     TooManyRequestsError,
     system_failure,
+    translated,
 )
 from engine.base.json_text import JsonError, dumped, parse, parse_several
 from engine.clients.service_address import Address
@@ -314,9 +315,10 @@ def client_for(
 
     Raises:
         InvalidInputError: The token or the time is not valid.
-        SystemFailureError: The file of certificates cannot be read.
+        SystemFailureError: The file of certificates cannot be read, or the extra `remote` is not installed.
     """
-    import httpx2
+    with translated():
+        import httpx2
 
     if token is not None and (not isinstance(token, str) or not _TOKEN.fullmatch(token)):
         raise InvalidInputError("the token is not a text of visible ASCII characters")

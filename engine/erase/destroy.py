@@ -20,9 +20,8 @@ from engine.base.model import Direction, EventRef, Receipt
 from engine.base.validation import show_id
 from engine.commands.atoms import recorded
 from engine.commands.transaction import Transaction, receipt
-from engine.ledger.codec import fields, unpack
 from engine.ledger.journal import entries_back, read_header
-from engine.ledger.layout import ERASING, payload_key
+from engine.ledger.layout import ERASING, fields, payload_key, unpack
 from engine.ledger.queries import edges_at
 from engine.ledger.records import EdgeRecord, Lookup
 from engine.store.store import Store

@@ -84,21 +84,21 @@ class Erasure:
 
     id: str
     reason: str
-    events: tuple[EventRef, ...]
+    events: tuple[EventRef, ...] = ()
     """The events that record the erasure; the last event is of kind `erased`. Empty if the atom was already
     erased."""
-    payloads: int
+    payloads: int = 0
     """The number of events whose payloads were destroyed."""
-    payload_bytes: int
-    edges: int
-    contents: int
+    payload_bytes: int = 0
+    edges: int = 0
+    contents: int = 0
     """The number of distinct contents whose hashes were kept, so that adding these contents again is
     refused."""
-    segments: int
+    segments: int = 0
     """The number of index segments that were rewritten."""
-    purged: bool
+    purged: bool = False
     """True if the backend's files were rewritten."""
-    probe: Probe | None
+    probe: Probe | None = None
     """The result of searching for the erased content; None without a probe, or if nothing was erased."""
     out_of_reach: tuple[str, ...] = OUT_OF_REACH
 
@@ -241,7 +241,7 @@ def erase(
         target = _target(rows, atom, find_shared=probe)
     _refuse_repetition(reason, target)
     if target.record.state is State.ERASED and unfinished is None:
-        return Erasure(show_id(atom), reason, (), 0, 0, 0, 0, 0, purged=False, probe=None)
+        return Erasure(show_id(atom), reason)
     seqs = [entry.header.seq for entry in target.entries]
     pieces = target.unique_pieces
     before = find_occurrences(store, queries, show_id(atom), seqs, pieces) if probe and seqs else None
@@ -286,24 +286,19 @@ def _again(recorded: list[Entry], atom: bytes, reason: str) -> Erasure:
         id=show_id(atom),
         reason=reason,
         events=tuple(map(event_ref, recorded)),
-        payloads=0,
-        payload_bytes=0,
         edges=sum(entry.header.kind is EventKind.EDGE_ERASED for entry in recorded),
         contents=len(body.contents) if isinstance(body, ErasedBody) else 0,
-        segments=0,
-        purged=False,
-        probe=None,
     )
 
 
 def _target(rows: Reader, atom: bytes, *, find_shared: bool) -> _Target:
     record = get_record(rows, atom)
     entries = list(destroyable_events(rows, record.last_seq))
-    own = {entry.header.seq for entry in entries}
+    seqs = {entry.header.seq for entry in entries}
     bodies = [entry.body for entry in entries if isinstance(entry.body, AtomBody)]
     pieces = pieces_of(bodies)
     # This reads every payload in the store: half a second for 30,000 payloads, measured.
-    shared = shared_pieces(rows, pieces if find_shared else [], frozenset(own))
+    shared = shared_pieces(rows, pieces if find_shared else [], frozenset(seqs))
     ordinals = {
         entry.header.detail.ordinal for entry in entries if isinstance(entry.header.detail, AtomDetail)
     }

@@ -19,8 +19,7 @@ from typing import Any, Final, NamedTuple
 from backends.base import Reader
 from engine.base.errors import EngineError
 from engine.base.validation import show_id
-from engine.ledger.codec import decode_header
-from engine.ledger.layout import PAYLOAD, journal_key
+from engine.ledger.layout import PAYLOAD, decode_header, journal_key
 from engine.ledger.records import read_atom
 from engine.store.store import Store
 from proofs.events import AtomBody, AtomDetail
@@ -56,16 +55,16 @@ class SharedPieces(NamedTuple):
 
 def pieces_of(bodies: Iterable[AtomBody]) -> list[str]:
     """Return distinct pieces of contents and titles. A piece begins at one of the longest words of a text."""
-    found: dict[str, None] = {}
+    pieces: dict[str, None] = {}
     for body in bodies:
         for text in (body.content, body.title or ""):
-            found |= dict.fromkeys(_pieces_of_text(text))
-    return list(found)[:PIECES_MAX]
+            pieces |= dict.fromkeys(_pieces_of_text(text))
+    return list(pieces)[:PIECES_MAX]
 
 
 def _pieces_of_text(text: str) -> Iterator[str]:
     """Yield at most PIECES_OF_ONE non-overlapping pieces of a text, starting with the longest words."""
-    words = [found.span() for found in _WORD.finditer(text)]
+    words = [match.span() for match in _WORD.finditer(text)]
     taken: list[tuple[int, int]] = []
     for start, end in sorted(words, key=lambda span: (span[0] - span[1], span[0])):
         if any(start < other_end and other_start < end for other_start, other_end in taken):
@@ -142,8 +141,8 @@ def search(files: Sequence[Path], pieces: Sequence[bytes]) -> dict[str, list[int
     )
     if done.returncode:
         raise OSError(f"the files could not be searched: {done.stderr.strip()[-200:]}")
-    found: dict[str, list[int]] = json.loads(done.stdout)
-    return found
+    matches: dict[str, list[int]] = json.loads(done.stdout)
+    return matches
 
 
 _ECHOED: Final = frozenset({"query", "terms", "question", "path", "reason"})
@@ -175,8 +174,8 @@ def find_occurrences(
 ) -> Occurrences:
     """Search files and answers for `pieces` of the content of `atom`; `seqs` are the atom's events."""
     files = store.backend.files()
-    found = search(files, [piece.encode() for piece in pieces])
-    names = sorted({path.rpartition("/")[2] for path in found})
+    matches = search(files, [piece.encode() for piece in pieces])
+    names = sorted({path.rpartition("/")[2] for path in matches})
     answers = [name for name, query in queries(atom, seqs, pieces).items() if _shows(query, pieces)]
     return Occurrences(tuple(names), tuple(answers))
 

@@ -32,8 +32,8 @@ from engine.base.model import Checkpoint
 from engine.exchange.journal_import import LINE_BYTES_MAX, EventCheck, JournalReader, accept_all, read_into
 from engine.exchange.journal_lines import Head, LineError, event_line, head_line, read_head, tail_line
 from engine.files.atomic_output import new_file, new_store
-from engine.ledger.journal import decode_seq, read_identity, read_log, read_raw
-from engine.ledger.layout import ERASURE
+from engine.ledger.journal import read_identity, read_log, read_raw
+from engine.ledger.layout import ERASURE, decode_seq
 from engine.store import maintenance
 from engine.store.replay import Progress, no_progress, scratch_backend
 from engine.store.store import Store

@@ -24,9 +24,9 @@ from engine.exchange.journal_lines import (
     tail_line,
 )
 from engine.ledger.journal import Identity, RawEntry, subject_key
-from engine.ledger.roots import Roots
 from engine.store.replay import Progress, append, no_progress
 from engine.store.store import Store
+from engine.store.views import Roots
 from engine.trust.audit.chain import check_chain
 from engine.trust.audit.comparison import DestroyedPayloads
 from proofs.events import ERASING_KINDS, CheckpointBody, CheckpointDetail, EventKind

@@ -17,7 +17,7 @@ from uuid import UUID
 from engine.base.errors import CorruptionError
 from engine.base.json_text import JsonError, parse
 from engine.ledger.journal import Identity, RawEntry
-from engine.ledger.roots import Roots
+from engine.store.views import Roots
 from proofs import forms
 from proofs.codec import BODIES, DETAILS, encode_body, encode_header, further_count
 from proofs.events import FURTHER, Body, Detail, Entry, EventKind, Header, read_further

@@ -10,7 +10,7 @@ from typing import BinaryIO
 
 from backends import locate, open_backend
 from backends.base import Backend
-from backends.files import drop_cached, fsync_path, fsync_tree, make_parents, resolve_path, staging
+from backends.files import drop_cached, fsync_path, fsync_tree, link_new, make_parents, resolve_path, staging
 from backends.sqlite.sqlite_place import check_closed
 from engine.base.errors import ConflictError, RefusedError, system_failure, translated
 from engine.base.outside_files import PRIVATE, refuse_inside
@@ -57,7 +57,7 @@ def new_file(
         _refuse_existing(path, replace=replace)
         if replace:
             new.replace(place)
-        elif not _link(new, place):
+        elif not link_new(new, place):
             raise RefusedError(f"{place} was created by another process meanwhile", hint="name a new file")
 
 
@@ -67,18 +67,6 @@ def _refuse_existing(path: Path, *, replace: bool) -> None:
         raise RefusedError(f"{path} exists and is not a regular file", hint="name a new file")
     if path.exists() and not replace:
         raise RefusedError(f"{path} exists already", hint="name a new file, or remove the existing file")
-
-
-def _link(new: Path, place: Path) -> bool:
-    """Create the hard link `place` to `new` and return True, or return False if `place` exists.
-
-    A link is used because a rename would replace an existing file.
-    """
-    try:
-        os.link(new, place)
-    except FileExistsError:
-        return False
-    return True
 
 
 @contextmanager
@@ -108,7 +96,7 @@ def _move_store(new: Path, place: Path) -> bool:
         with translated():
             check_closed(new, place)
         fsync_path(new)
-        return _link(new, place)
+        return link_new(new, place)
     fsync_tree(new)
     if _is_occupied(place):
         return False

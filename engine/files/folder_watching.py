@@ -14,11 +14,10 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
-from engine.base.errors import NotFoundError, SystemFailureError
+from engine.base.errors import NotFoundError, SystemFailureError, translated
 
 if TYPE_CHECKING:
     from watchfiles import Change
@@ -113,9 +112,8 @@ def changes_in(
         SystemFailureError: the extra `watch` is not installed.
         OSError: a folder is missing, or the system cannot watch it.
     """
-    if find_spec("watchfiles") is None:
-        raise SystemFailureError("watching needs the package watchfiles", hint="pip install 'memroot[watch]'")
-    from watchfiles import watch as changes
+    with translated():
+        from watchfiles import watch as changes
 
     stopper: Any = stop
     return changes(

@@ -16,9 +16,8 @@ from backends.base import Backend, Batch, Guard, Reader
 from backends.errors import GuardFailed
 from engine.base import limits
 from engine.base.errors import CorruptionError, EngineError
-from engine.ledger.codec import fields, unpack
 from engine.ledger.journal import Cursor, LogState, encode_cursor, read_log
-from engine.ledger.layout import cursor_key, journal_key
+from engine.ledger.layout import cursor_key, fields, journal_key, unpack
 from engine.ledger.records import Lookup
 from proofs.codec import pack
 from proofs.events import Entry
@@ -85,16 +84,6 @@ def read_cursor(rows: Lookup, name: str) -> Cursor | None:
         CorruptionError: the row does not hold a valid cursor.
     """
     return _decode_cursor(rows.get(cursor_key(name)), name)
-
-
-def processed(rows: Lookup, name: str) -> int:
-    """Return the number of events that the projection `name` has processed; 0 if its rows must be rebuilt.
-
-    Raises:
-        CorruptionError: the row does not hold a valid cursor.
-    """
-    cursor = read_cursor(rows, name)
-    return 0 if cursor is None else cursor.size
 
 
 def _decode_cursor(raw: bytes | None, name: str) -> Cursor | None:

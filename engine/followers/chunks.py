@@ -16,7 +16,7 @@ from functools import lru_cache
 from pyroaring import BitMap, FrozenBitMap
 
 from engine.base.errors import CorruptionError
-from engine.kernels import NATIVE
+from engine.base.native import NATIVE
 from engine.ledger.layout import family_of
 from proofs.forms import FormError
 from proofs.leaves import DENSE_BYTES, SPARSE_MAX, sparse_members

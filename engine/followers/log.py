@@ -13,9 +13,10 @@ from collections.abc import Sequence
 
 from backends.base import Batch, Reader
 from engine.base.errors import CorruptionError
+from engine.base.native import NATIVE
 from engine.followers.base import Follower, check_cursor, read_cursor
-from engine.kernels import NATIVE
-from engine.ledger.layout import SUBTREE, journal_key, subtree_key
+from engine.ledger.journal import LogState, read_header
+from engine.ledger.layout import JOURNAL, SUBTREE, journal_key, subtree_key
 from proofs.events import Entry
 from proofs.log import DIGEST_BYTES, SIZE_BYTES, Frontier, leaf_hash, node_hash
 
@@ -107,6 +108,25 @@ def frontier_of(rows: Reader, size: int) -> Frontier:
             roots.append(_subtree(ends, start, bit, covered))
             start += 1 << bit
     return Frontier.from_bytes(size.to_bytes(SIZE_BYTES, "big") + b"".join(roots))
+
+
+def check_log_state(rows: Reader, log: LogState) -> None:
+    """Check that `log` is the state of the log of the stored headers.
+
+    Raises:
+        CorruptionError: `log` is a different state.
+    """
+    time = read_header(rows, log.size - 1)[0].time if log.size else 0
+    if (
+        frontier_of(rows, log.size) != log.frontier
+        or time != log.time
+        or next(rows.scan(journal_key(log.size), JOURNAL + b"\xff"), None) is not None
+    ):
+        raise CorruptionError(
+            f"the state of the log does not match the {log.size} headers of the journal",
+            hint="run `engine rebuild`, then `engine verify-root`",
+            family="meta",
+        )
 
 
 class _Ends:

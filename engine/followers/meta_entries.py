@@ -86,8 +86,8 @@ def with_any(rows: Reader, key: str, values: Iterable[Scalar]) -> BitMap:
     """
     from pyroaring import BitMap
 
-    found = BitMap()
+    members = BitMap()
     for value in values:
         for row, raw in rows.scan_prefix(_prefix(key, value)):
-            found |= chunks.members(raw, int.from_bytes(row[-_CHUNK_BYTES:], "big"), row)
-    return found
+            members |= chunks.members(raw, int.from_bytes(row[-_CHUNK_BYTES:], "big"), row)
+    return members

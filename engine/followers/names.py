@@ -166,5 +166,5 @@ def aliased(rows: Reader, phrases: Sequence[int]) -> Mapping[int, list[int]]:
         CorruptionError: a row is malformed.
     """
     keys = list(map(_phrase_key, phrases))
-    found = zip(phrases, keys, rows.multi_get(keys), strict=True)
-    return {phrase: _ordinals(raw, key) for phrase, key, raw in found if raw}
+    lookups = zip(phrases, keys, rows.multi_get(keys), strict=True)
+    return {phrase: _ordinals(raw, key) for phrase, key, raw in lookups if raw}

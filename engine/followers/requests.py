@@ -72,8 +72,8 @@ def joined(key: str, part: Part | None) -> str:
 
 def separated(request: str) -> tuple[str, Part | None]:
     """Return the key and the part that `joined` was given."""
-    found = _PART.search(request)
-    return (request, None) if found is None else (request[: found.start()], Part(*map(int, found.groups())))
+    match = _PART.search(request)
+    return (request, None) if match is None else (request[: match.start()], Part(*map(int, match.groups())))
 
 
 class Once(NamedTuple):
@@ -175,5 +175,5 @@ def stored_seqs(rows: Reader, actor: str, key: str) -> list[tuple[int, FrozenBit
     Raises:
         CorruptionError: a row is malformed.
     """
-    found = rows.scan_prefix(row_prefix(actor, key))
-    return [(int.from_bytes(row[-_CHUNK_BYTES:], "big"), chunks.members(raw, 0, row)) for row, raw in found]
+    stored = rows.scan_prefix(row_prefix(actor, key))
+    return [(int.from_bytes(row[-_CHUNK_BYTES:], "big"), chunks.members(raw, 0, row)) for row, raw in stored]

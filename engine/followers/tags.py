@@ -19,12 +19,12 @@ from typing import TYPE_CHECKING
 
 from backends.base import Batch, Reader
 from engine.base.errors import CorruptionError
+from engine.base.native import NATIVE
 from engine.followers import chunks
-from engine.followers.base import Follower, processed
-from engine.kernels import NATIVE
+from engine.followers.base import Follower
 from engine.ledger.journal import erased_ordinals
 from engine.ledger.layout import TAGS, tree_prefix
-from engine.ledger.pages import PagedTree
+from engine.ledger.paged_tree import PagedTree
 from proofs.events import AtomBody, AtomDetail, Entry, EventKind, TagsBody
 from proofs.hashing import key_digest, value_digest
 from proofs.leaves import CHUNK_BITS, Group, set_prefix, tag_identity
@@ -99,20 +99,12 @@ class TagsFollower(Follower):
         Raises:
             CorruptionError: the tree has a leaf without a row, or a row has no leaf.
         """
-        found = dict(rows.scan_prefix(TAGS))
-        if self._tree.keys(rows) != {key_digest("tags", key[len(TAGS) :]) for key in found}:
+        stored = dict(rows.scan_prefix(TAGS))
+        if self._tree.keys(rows) != {key_digest("tags", key[len(TAGS) :]) for key in stored}:
             raise CorruptionError(
                 "the rows of the sets are not those in the tree", hint="run `engine rebuild`", family="tags"
             )
-        return found
-
-    def root(self, rows: Reader) -> bytes:
-        """Return the root of the `tags` tree.
-
-        Raises:
-            CorruptionError: the root is not the one that the seal of the tree commits to.
-        """
-        return self._tree.sealed_root(rows, processed(rows, self.name))
+        return stored
 
 
 def _digests(written: Mapping[bytes, bytes]) -> dict[bytes, bytes | None]:
@@ -139,8 +131,8 @@ def _added_members(entries: Sequence[Entry]) -> tuple[dict[bytes, bytes], Sequen
     everything = range(len(entries))
     if any(entry.header.kind is EventKind.ERASED for entry in entries):
         return {}, everything
-    found = None if NATIVE is None else NATIVE.added_members(list(entries))
-    return found or _added_members_twin(entries) or ({}, everything)
+    members = None if NATIVE is None else NATIVE.added_members(list(entries))
+    return members or _added_members_twin(entries) or ({}, everything)
 
 
 def _added_members_twin(entries: Sequence[Entry]) -> tuple[dict[bytes, bytes], Sequence[int]] | None:

@@ -10,16 +10,16 @@ header of the event that created the subject (`first_value`), so most atoms do n
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
-from backends.base import Batch, Reader
+from backends.base import Batch, Reader, Row
 from engine.base.errors import CorruptionError
-from engine.followers.base import Follower, processed
-from engine.kernels import NATIVE
-from engine.ledger.codec import decode_stored
+from engine.base.native import NATIVE
+from engine.followers.base import Follower
 from engine.ledger.journal import read_header
-from engine.ledger.layout import VALUE, cursor_key, tree_prefix, value_key
-from engine.ledger.pages import PagedTree, Pages, PagesRead
+from engine.ledger.layout import VALUE, cursor_key, decode_stored, tree_prefix, value_key
+from engine.ledger.paged_tree import PagedTree
+from engine.ledger.pages import Pages
 from engine.ledger.records import Lookup, read_atom, read_edge
 from proofs.events import ERASING_KINDS, AtomDetail, EdgeDetail, Entry, EventKind, Header
 from proofs.hashing import key_digest, value_digest
@@ -38,6 +38,35 @@ PAGES_MAX = 1 << 14
 
 Digests = dict[bytes, bytes | None]
 """Changes of a tree, or leaves of a tree: key digest → value digest."""
+
+
+class PagesRead(Reader):
+    """A reader of rows.
+
+    Pages that were read before are returned from a dict. Another thread may add pages to the dict at any
+    time.
+    """
+
+    def __init__(self, rows: Reader, pages: Pages) -> None:
+        self._rows = rows
+        self._pages = pages
+
+    def get(self, key: bytes) -> bytes | None:
+        """Return the value of `key`, or None if there is no row."""
+        pages = self._pages
+        return pages[key] if key in pages else self._rows.get(key)
+
+    def multi_get(self, keys: Sequence[bytes]) -> list[bytes | None]:
+        """Return the values of `keys`, in the same order."""
+        pages = self._pages
+        known = {key: pages[key] for key in keys if key in pages}
+        unread = [key for key in keys if key not in known]
+        read = iter(self._rows.multi_get(unread))
+        return [known[key] if key in known else next(read) for key in keys]
+
+    def scan(self, start: bytes = b"", end: bytes | None = None, *, reverse: bool = False) -> Iterator[Row]:
+        """Yield the rows with start <= key < end."""
+        return self._rows.scan(start, end, reverse=reverse)
 
 
 class TreesFollower(Follower):
@@ -60,8 +89,8 @@ class TreesFollower(Follower):
         Raises:
             CorruptionError: a page is missing.
         """
-        known, pages = self._read
-        if known != cursor or len(pages) > PAGES_MAX:
+        trees_read, pages = self._read
+        if trees_read != cursor or len(pages) > PAGES_MAX:
             pages = {}
             self._read = cursor, pages
         return self._trees[namespace].holds(rows, keys, pages)
@@ -89,19 +118,11 @@ class TreesFollower(Follower):
                 batch.put(value_key(namespace, key), encode_value(value))
             digests[namespace][key_digest(namespace, key)] = _digest(namespace, value)
         sizes = entries[0].header.seq, entries[-1].header.seq + 1
-        known, pages = self._read
-        if pages and known == rows.get(cursor_key(self.name)):
+        trees_read, pages = self._read
+        if pages and trees_read == rows.get(cursor_key(self.name)):
             rows = PagesRead(rows, pages)
         for namespace, tree in self._trees.items():
             tree.advance(rows, batch, sizes, digests[namespace], before[namespace])
-
-    def root(self, rows: Reader, namespace: str) -> bytes:
-        """Return the root of the tree `atoms` or `edges`.
-
-        Raises:
-            CorruptionError: the root does not match the seal of the tree.
-        """
-        return self._trees[namespace].sealed_root(rows, processed(rows, self.name))
 
 
 def _digest(namespace: str, value: Value) -> bytes:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from engine.base.errors import system_failure
 from engine.engine import Engine
 from engine.frameworks.framework_atoms import Answered, answered
-from engine.frameworks.framework_calls import in_thread, missing
+from engine.frameworks.framework_calls import in_thread
 from engine.query.filters import NO_FILTERS, Filters
 
 try:
@@ -18,7 +19,7 @@ try:
     from langchain_core.retrievers import BaseRetriever
     from pydantic import InstanceOf
 except ImportError as error:
-    raise missing("langchain-core", "langchain", error) from error
+    raise system_failure(error) from error
 
 
 class MemrootRetriever(BaseRetriever):

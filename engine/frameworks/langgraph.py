@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from engine.base.errors import InvalidInputError
+from engine.base.errors import InvalidInputError, system_failure
 from engine.engine import Engine
-from engine.frameworks.framework_calls import in_thread, missing
+from engine.frameworks.framework_calls import in_thread
 from engine.frameworks.stored_items import Items, Namespace, StoredItem
 from engine.frameworks.value_conditions import condition
 
@@ -26,7 +26,7 @@ try:
         SearchOp,
     )
 except ImportError as error:
-    raise missing("langgraph-checkpoint", "langgraph", error) from error
+    raise system_failure(error) from error
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 

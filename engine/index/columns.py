@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from engine.base.errors import CorruptionError
 from engine.base.limits import INTEGER_MAX
+from engine.base.native import NATIVE
 from engine.index.document_numbers import decode_numbers, encode_numbers
 from engine.index.segments import HEAD, columns_head, describe
-from engine.kernels import NATIVE
 from engine.text.analyzer import KERNEL_TERMS, STOP_WORDS, index_terms
 from engine.text.simhash import combine, term_hash, title_hash
 from engine.text.speaker_labels import label_of
@@ -354,8 +354,8 @@ def merge(parts: Sequence[Columns]) -> Columns:
     numbers = {term: number for number, term in enumerate(vocabulary)}
     ids, offsets, before = [], [], 0
     for part in parts:
-        own = np.fromiter(map(numbers.__getitem__, part.terms), np.int32, len(part.terms))
-        ids.append(np.repeat(own, part.dfs))
+        numbering = np.fromiter(map(numbers.__getitem__, part.terms), np.int32, len(part.terms))
+        ids.append(np.repeat(numbering, part.dfs))
         offsets.append(part.offsets.astype(np.int32) + before)
         before += len(part.lengths)
     terms_of = np.concatenate(ids)

@@ -16,26 +16,35 @@ from typing import Final
 
 from backends.base import Batch, Reader
 from engine.base.errors import CorruptionError
-from engine.followers.base import Follower, processed
+from engine.followers.base import Follower
 from engine.index.columns import NewDocument, atom_body
-from engine.index.index_view import IndexView
-from engine.index.postings import StoredPart, Tail, build_segment
+from engine.index.index_view import IndexView, Tail
+from engine.index.postings import StoredPart, build_segment
 from engine.index.postings_cache import PostingsCache
 from engine.index.segments import SegmentName, decode_summary, describe, parse_summary_key, segments_of
-from engine.ledger.codec import decode_header
 from engine.ledger.journal import decoded_entries, erased_ordinals, read_body
 from engine.ledger.layout import (
     INDEX,
     INDEX_HEAD,
     INDEX_SUMMARIES,
+    decode_header,
     document_key,
     journal_key,
     payload_key,
     tree_prefix,
 )
-from engine.ledger.pages import Digests, PagedTree
+from engine.ledger.paged_tree import PagedTree
+from engine.ledger.pages import Digests
 from proofs.events import AtomBody, AtomDetail, Entry, EventKind, Header
-from proofs.leaves import SEGMENT_DOCUMENTS, Summary, count_leaf, encode_summary, segment_leaf
+from proofs.leaves import (
+    SEGMENT_DOCUMENTS,
+    TAIL_LEVEL,
+    Summary,
+    encode_summary,
+    index_root,
+    segment_key,
+    segment_leaf,
+)
 
 LoadBodies = Callable[[Reader, int, Sequence[int]], Sequence[AtomBody | None]]
 """A function (rows, start, seqs) that returns the atom body of each event; None if the payload is destroyed.
@@ -133,20 +142,25 @@ class IndexFollower(Follower):
         batch.put(INDEX_HEAD, head)
         self._cache_tail(Tail(head, start, tuple(documents[max(start - tail.start, 0) :])))
 
-    def root(self, rows: Reader) -> bytes:
-        """Return the root of the `index` tree, including the leaves of the tail and of N.
+    def root(self, rows: Reader, size: int) -> bytes:
+        """Return the root of the `index` tree after `size` events, with the leaves of the tail and of N.
 
         Raises:
-            CorruptionError: the root is not the one that the seal of the tree commits to.
+            CorruptionError: the pages or the summaries do not have the root that the seal of the tree names.
         """
-        size = processed(rows, self.name)
         tail, sealed = self._sealed_tail(rows, size), self._tree.sealed_root(rows, size)
         if not tail.end:
             return sealed
-        virtual = [count_leaf(tail.end)]
+        segments = [(name.key, summary) for name, summary in self._stored_summaries(rows, tail)]
+        if index_root(0, segments) != sealed:
+            raise CorruptionError(
+                "the summaries of the segments are not those in the tree",
+                hint="run `engine rebuild`",
+                family="index",
+            )
         if tail.documents:
-            virtual.append(segment_leaf(tail.key, tail.summary))
-        return self._tree.root_with(rows, dict(virtual), root=sealed)
+            segments.append((segment_key(TAIL_LEVEL, tail.start), tail.summary))
+        return index_root(tail.end, segments)
 
     def _sealed_tail(self, rows: Reader, size: int) -> Tail:
         """Return the tail after `size` events. It must be the tail that the tree's seal identifies."""
@@ -162,10 +176,14 @@ class IndexFollower(Follower):
     def view(self, rows: Reader) -> IndexView:
         """Return a view of the index for searching. The view is valid as long as `rows` does not change."""
         tail = self.tail(rows)
+        return IndexView(rows, self._stored_summaries(rows, tail), tail, self._cache)
+
+    def _stored_summaries(self, rows: Reader, tail: Tail) -> list[tuple[SegmentName, Summary]]:
+        """Return the segments before the tail, with their summaries."""
         cached = self._summaries
         if cached is None or cached[0] != tail.head:
             cached = self._summaries = tail.head, read_summaries(rows, tail.end)
-        return IndexView(rows, cached[1], tail, self._cache)
+        return cached[1]
 
     def forget(self) -> None:
         """Clear all caches of data that was read from payloads or rows."""

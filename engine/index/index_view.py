@@ -1,4 +1,7 @@
-"""A view of the index in one snapshot, for searching. Rows are read on demand."""
+"""A view of the index in one snapshot, for searching. Rows are read on demand.
+
+The view consists of the segments and of the tail, whose documents have no rows yet.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +11,11 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from backends.base import Reader
-from engine.index.columns import Columns, Facts
+from engine.index.columns import Columns, Facts, NewDocument, columns_of
 from engine.index.packs import malformed, terms_of
-from engine.index.postings import Postings, Tail, decode
-from engine.index.segments import HEAD, HEAD_BYTES, SegmentName
+from engine.index.postings import Encoded, TermRow, build_segment, decode, hashed_rows
+from engine.index.postings_cache import Norms, PartLengths, PostingsCache, df_of, part_lengths
+from engine.index.segments import HEAD, HEAD_BYTES, SegmentName, decode_blocks
 from engine.text.analyzer import TERM_BYTES_MAX
 from proofs.leaves import Summary
 
@@ -19,7 +23,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
     from pyroaring import BitMap
-from engine.index.postings_cache import Norms, PartLengths, PostingsCache, df_of, part_lengths
 
 
 class TermRows(NamedTuple):
@@ -36,6 +39,90 @@ class TermRows(NamedTuple):
     heads: tuple[bytes | None, ...]
     """The rows of the term in heads (titles and labels), part by part like `rows`. Empty if they were not
     requested."""
+
+
+class Postings(NamedTuple):
+    """The postings of a term in one segment, as two read-only arrays of equal length."""
+
+    start: int
+    """The ordinal of the document at offset 0."""
+    offsets: NDArray[np.uint16]
+    """The offsets of the documents that mention the term, ascending."""
+    tfs: NDArray[np.uint8]
+    """The frequency of the term in each document of `offsets`."""
+
+
+class Tail:
+    """The documents after the last segment, which are read from the journal. The object is immutable."""
+
+    def __init__(self, head: bytes, start: int, documents: tuple[NewDocument, ...]) -> None:
+        """`head` is the value of the row `i/head`; `start` is the ordinal of the first of `documents`."""
+        self.head = head
+        self.start = start
+        self.documents = documents
+        self.end = start + len(documents)
+        """The ordinal after the last document of the tail. This is also N, the number of all ordinals."""
+
+    @cached_property
+    def columns(self) -> Columns:
+        """The content of the tail as columns, in the same form as the columns of a segment."""
+        return columns_of(self.documents)
+
+    @cached_property
+    def rows(self) -> list[TermRow]:
+        """The rows that would be hashed if the tail were a segment, in key order."""
+        return hashed_rows(self.columns)
+
+    @cached_property
+    def summary(self) -> Summary:
+        """The summary that the tail would have if it were a segment."""
+        return self._encoded.summary
+
+    @property
+    def roots(self) -> list[bytes]:
+        """The roots of the blocks that the tail would have if it were a segment."""
+        return decode_blocks(self._encoded.blocks, self.summary.rows, "the tail").roots
+
+    @cached_property
+    def total_length(self) -> int:
+        """The sum of the lengths of the documents. Unlike `summary`, this sum is computed without hashing."""
+        return int(self.columns.lengths.sum(dtype="i8"))
+
+    @cached_property
+    def _encoded(self) -> Encoded:
+        return build_segment(b"", (), self.documents)
+
+    @cached_property
+    def _ranges(self) -> dict[bytes, tuple[int, int]]:
+        ends = self.columns.dfs.cumsum()
+        starts = ends - self.columns.dfs
+        pairs = zip(starts.tolist(), ends.tolist(), strict=True)
+        return dict(zip(self.columns.terms, pairs, strict=True))
+
+    def row(self, term: bytes) -> bytes | None:
+        """Return the row that `term` would have if the tail were a segment, or None."""
+        bounds = self._ranges.get(term)
+        if bounds is None:
+            return None
+        start, end = bounds
+        offsets, tfs = self._raw
+        own = tfs[start:end]
+        return b"%b%c%b%b" % ((end - start).to_bytes(4, "big"), max(own), offsets[2 * start : 2 * end], own)
+
+    def found(self, terms: Sequence[bytes]) -> list[bytes | None]:
+        """Return the row of each of `terms` (see `row`)."""
+        known = self._ranges
+        return [self.row(term) if term in known else None for term in terms]
+
+    def df(self, term: bytes) -> int:
+        """Return the number of documents that have `term`. A term of a head begins with HEAD."""
+        start, end = self._ranges.get(term, (0, 0))
+        return end - start
+
+    @cached_property
+    def _raw(self) -> tuple[bytes, bytes]:
+        """The offsets and the frequencies of all postings, in the form of rows."""
+        return self.columns.offsets.astype("<u2").tobytes(), self.columns.tfs.tobytes()
 
 
 class IndexView:

@@ -249,13 +249,13 @@ class _Heads:
         """Return the offsets of the terms that many documents contain. These offsets are stored as bits."""
         import numpy as np
 
-        found = [np.zeros(0, np.int64)]
+        places = [np.zeros(0, np.int64)]
         for df, raw in zip(dfs, self._dense, strict=True):
             members = np.flatnonzero(np.unpackbits(np.frombuffer(raw, np.uint8), bitorder="little"))
             if len(raw) != (documents + 7) // 8 or len(members) != df or members[-1] >= documents:
                 return None
-            found.append(members)
-        return np.concatenate(found)
+            places.append(members)
+        return np.concatenate(places)
 
 
 def row_values(postings: TermPostings) -> list[bytes]:

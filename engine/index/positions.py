@@ -12,9 +12,9 @@ from typing import Any, Final, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.base.native import NATIVE
 from engine.index.columns import Facts
 from engine.index.index_view import IndexView
-from engine.kernels import NATIVE
 
 SKIPPED_MAX: Final = 8
 """The largest number of dead documents that are skipped in the search for a live neighbour."""
@@ -82,13 +82,13 @@ class _SortedDocuments:
 
         The places of documents in this range were computed in advance.
         """
-        own = (ordinals >= self.start) & (ordinals < self.end)
-        if own.all():
+        inside = (ordinals >= self.start) & (ordinals < self.end)
+        if inside.all():
             return self.keys[self._places[ordinals - self.start]]
         keys = np.empty(len(ordinals), np.uint64)
-        keys[own] = self.keys[self._places[ordinals[own] - self.start]]
-        others = ordinals[~own]
-        keys[~own] = self._keys(facts.sources[others], facts.sequences[others])
+        keys[inside] = self.keys[self._places[ordinals[inside] - self.start]]
+        others = ordinals[~inside]
+        keys[~inside] = self._keys(facts.sources[others], facts.sequences[others])
         return keys
 
     def nearest(
@@ -99,9 +99,9 @@ class _SortedDocuments:
         If `after` is False, return the nearest live document before it. For a document without such a
         neighbour, return NO_NEIGHBOUR.
         """
-        found = np.full(len(ordinals), NO_NEIGHBOUR, np.int64)
+        neighbours = np.full(len(ordinals), NO_NEIGHBOUR, np.int64)
         if not len(self.keys):
-            return found
+            return neighbours
         keys, sources = self._keys_at(facts, ordinals), facts.sources[ordinals]
         at = self.keys.searchsorted(keys, "right") if after else self.keys.searchsorted(keys, "left") - 1
         step = 1 if after else -1
@@ -110,13 +110,13 @@ class _SortedDocuments:
             seen = self.ordinals[at[pending]]
             same = facts.sources[seen] == sources[pending]
             alive = live[seen]
-            found[pending[same & alive]] = seen[same & alive]
+            neighbours[pending[same & alive]] = seen[same & alive]
             pending = pending[same & ~alive]
             at[pending] += step
             pending = pending[(at[pending] >= 0) & (at[pending] < len(self.keys))]
             if not len(pending):
                 break
-        return found
+        return neighbours
 
     def count(self, sources: NDArray[np.uint64]) -> NDArray[np.int64]:
         """Return, for each source, the number of documents in this range with a position in the source."""
@@ -175,10 +175,10 @@ class Positions:
         `after` is False. A document and its neighbour have the same title, or both have no title, because
         text under any other title belongs to another section.
         """
-        found = np.full(len(ordinals), NO_NEIGHBOUR, np.int64)
+        neighbours = np.full(len(ordinals), NO_NEIGHBOUR, np.int64)
         placed = np.flatnonzero((ordinals >= 0) & self.placed(np.maximum(ordinals, 0)))
         if not len(placed):
-            return found
+            return neighbours
         own = ordinals[placed]
         settled, newest = (part.nearest(self._facts, own, live, after=after) for part in self._parts)
         first, second = (self._facts.sequences[np.maximum(side, 0)] for side in (settled, newest))
@@ -187,8 +187,8 @@ class Positions:
         nearer = first <= second if after else first > second
         nearest = np.where((newest < 0) | ((settled >= 0) & nearer), settled, newest)
         right = (nearest >= 0) & (self.titles[np.maximum(nearest, 0)] == self.titles[own])
-        found[placed[right]] = nearest[right]
-        return found
+        neighbours[placed[right]] = nearest[right]
+        return neighbours
 
     def source_sizes(self, ordinals: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return, for each document, the number of documents with a position in its source.
@@ -213,15 +213,15 @@ class Positions:
             for part in self._parts
         ]
         some = sum((ends - starts for starts, ends, _ in ranges), np.zeros(len(remaining), np.int64)) > 0
-        found: list[tuple[int, int]] = []
+        titled: list[tuple[int, int]] = []
         for number in np.flatnonzero(some).tolist():
             ordinals = np.concatenate(
                 [part.titled[starts[number] : ends[number]] for starts, ends, part in ranges]
             )
             ordinals = ordinals[live[ordinals]]
             if len(ordinals) <= most:
-                found.extend((int(possible[number]), ordinal) for ordinal in ordinals.tolist())
-        return found
+                titled.extend((int(possible[number]), ordinal) for ordinal in ordinals.tolist())
+        return titled
 
 
 class PositionsCache:

@@ -1,4 +1,4 @@
-"""Encoding and decoding of the rows of a segment; and the tail, whose documents have no such rows yet.
+"""Encoding and decoding of the rows of a segment.
 
 SPEC: Index defines the bytes. numpy is imported on first use only.
 """
@@ -7,17 +7,16 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
-from functools import cached_property
 from itertools import chain, zip_longest
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from engine.base.errors import CorruptionError
+from engine.base.native import NATIVE
 from engine.index.columns import (
     FIRST_OF_TEXT,
     Columns,
     NewDocument,
     build,
-    columns_of,
     decode_facts,
     decode_lengths,
     encode_facts,
@@ -43,20 +42,13 @@ from engine.index.segments import (
     Blocks,
     SegmentName,
     block_roots,
-    decode_blocks,
     describe,
     encode_blocks,
 )
-from engine.kernels import NATIVE
 from engine.text.analyzer import KERNEL_TERMS, TERM_BYTES_MAX
 from proofs.hashing import row_leaf
-from proofs.leaves import TAIL_LEVEL, Summary
+from proofs.leaves import Summary
 from proofs.rows import rows_root
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
 
 TermRow = tuple[bytes, bytes]
 """A row of a segment as a pair (key, value), in the stored form or in the form that is hashed. The key is a
@@ -228,95 +220,3 @@ def check_term(key: bytes, term: bytes) -> None:
         raise CorruptionError(
             f"{describe(key)} does not end in a term of 1 to {TERM_BYTES_MAX} bytes of UTF-8"
         )
-
-
-class Postings(NamedTuple):
-    """The postings of a term in one segment, as two read-only arrays of equal length."""
-
-    start: int
-    """The ordinal of the document at offset 0."""
-    offsets: NDArray[np.uint16]
-    """The offsets of the documents that mention the term, ascending."""
-    tfs: NDArray[np.uint8]
-    """The frequency of the term in each document of `offsets`."""
-
-
-class Tail:
-    """The documents after the last segment, which are read from the journal. The object is immutable."""
-
-    def __init__(self, head: bytes, start: int, documents: tuple[NewDocument, ...]) -> None:
-        """`head` is the value of the row `i/head`; `start` is the ordinal of the first of `documents`."""
-        self.head = head
-        self.start = start
-        self.documents = documents
-
-    @property
-    def end(self) -> int:
-        """The ordinal after the last document of the tail. This is also N, the number of all ordinals."""
-        return self.start + len(self.documents)
-
-    @property
-    def key(self) -> bytes:
-        """The key of the tail in the `index` tree."""
-        return bytes([TAIL_LEVEL]) + self.start.to_bytes(4, "big")
-
-    @cached_property
-    def columns(self) -> Columns:
-        """The content of the tail as columns, in the same form as the columns of a segment."""
-        return columns_of(self.documents)
-
-    @cached_property
-    def rows(self) -> list[TermRow]:
-        """The rows that would be hashed if the tail were a segment, in key order."""
-        return hashed_rows(self.columns)
-
-    @cached_property
-    def summary(self) -> Summary:
-        """The summary that the tail would have if it were a segment."""
-        return self._encoded.summary
-
-    @property
-    def roots(self) -> list[bytes]:
-        """The roots of the blocks that the tail would have if it were a segment."""
-        return decode_blocks(self._encoded.blocks, self.summary.rows, "the tail").roots
-
-    @cached_property
-    def total_length(self) -> int:
-        """The sum of the lengths of the documents. Unlike `summary`, this sum is computed without hashing."""
-        return int(self.columns.lengths.sum(dtype="i8"))
-
-    @cached_property
-    def _encoded(self) -> Encoded:
-        return build_segment(b"", (), self.documents)
-
-    @cached_property
-    def _ranges(self) -> dict[bytes, tuple[int, int]]:
-        ends = self.columns.dfs.cumsum()
-        starts = ends - self.columns.dfs
-        pairs = zip(starts.tolist(), ends.tolist(), strict=True)
-        return dict(zip(self.columns.terms, pairs, strict=True))
-
-    def row(self, term: bytes) -> bytes | None:
-        """Return the row that `term` would have if the tail were a segment, or None."""
-        bounds = self._ranges.get(term)
-        if bounds is None:
-            return None
-        start, end = bounds
-        offsets, tfs = self._raw
-        own = tfs[start:end]
-        return b"%b%c%b%b" % ((end - start).to_bytes(4, "big"), max(own), offsets[2 * start : 2 * end], own)
-
-    def found(self, terms: Sequence[bytes]) -> list[bytes | None]:
-        """Return the row of each of `terms` (see `row`)."""
-        known = self._ranges
-        return [self.row(term) if term in known else None for term in terms]
-
-    def df(self, term: bytes) -> int:
-        """Return the number of documents that have `term`. A term of a head begins with HEAD."""
-        start, end = self._ranges.get(term, (0, 0))
-        return end - start
-
-    @cached_property
-    def _raw(self) -> tuple[bytes, bytes]:
-        """The offsets and the frequencies of all postings, in the form of rows."""
-        return self.columns.offsets.astype("<u2").tobytes(), self.columns.tfs.tobytes()

@@ -6,20 +6,21 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from itertools import islice
 from threading import Lock
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
 from backends.base import Reader
 from engine.base.errors import CorruptionError
-from engine.index.columns import Facts, decode_facts, decode_lengths
+from engine.base.native import NATIVE
+from engine.index.columns import Columns, Facts, decode_facts, decode_lengths
 from engine.index.packs import find_row
-from engine.index.postings import COLUMN_ROWS, Tail
+from engine.index.postings import COLUMN_ROWS
 from engine.index.segments import FACTS, LENGTHS, SegmentName, decode_blocks, describe
-from engine.kernels import NATIVE
 from proofs.leaves import Summary
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
 
 CACHE_BYTES_MAX: Final = 32 << 20
 
@@ -85,6 +86,19 @@ class _CachedFacts(NamedTuple):
     """The number of documents whose facts are in `buffer`."""
     segments: frozenset[tuple[int, bytes]]
     """The first ordinal and the root of each segment whose facts are in `buffer`."""
+
+
+class LastDocuments(Protocol):
+    """The documents after the last segment."""
+
+    start: int
+    """The ordinal of the first of them."""
+    end: int
+    """The ordinal after the last of them."""
+
+    @property
+    def columns(self) -> Columns:
+        """Their content as columns."""
 
 
 class PostingsCache:
@@ -286,7 +300,7 @@ class PostingsCache:
         """Replace the cached norms, which all questions between two writes share."""
         self._norms = key, norms
 
-    def facts(self, rows: Reader, key: tuple[bytes, ...], segments: Segments, tail: Tail) -> Facts:
+    def facts(self, rows: Reader, key: tuple[bytes, ...], segments: Segments, tail: LastDocuments) -> Facts:
         """Return the facts of all documents, read-only. Facts of segments in the cache are not read again.
 
         `key` identifies the segments and the tail.
@@ -301,7 +315,7 @@ class PostingsCache:
 
 
 def _extended(
-    cached: _CachedFacts | None, rows: Reader, key: tuple[bytes, ...], segments: Segments, tail: Tail
+    cached: _CachedFacts | None, rows: Reader, key: tuple[bytes, ...], segments: Segments, tail: LastDocuments
 ) -> _CachedFacts:
     """Return the facts of another state of the index. If possible, the buffer of `cached` is used.
 
@@ -316,7 +330,7 @@ def _extended(
         if cached is None or (name.start, summary.root) not in cached.segments:
             row = name.row_prefix + FACTS
             new.append((name.start, decode_facts(row, rows.get(row), name.size)))
-    if tail.documents:
+    if tail.end > tail.start:
         new.append((tail.start, tail.columns.facts))
     buffer, filled = (None, 0) if cached is None else (cached.buffer, cached.filled)
     if buffer is None or tail.end > buffer.shape[1] or any(_differ(buffer, filled, *one) for one in new):

@@ -20,8 +20,7 @@ from itertools import accumulate, pairwise
 from typing import Final, NamedTuple
 
 from engine.base.errors import CorruptionError
-from engine.ledger.codec import decode_stored
-from engine.ledger.layout import INDEX_BLOCKS, INDEX_ROWS, INDEX_SUMMARIES
+from engine.ledger.layout import INDEX_BLOCKS, INDEX_ROWS, INDEX_SUMMARIES, decode_stored
 from proofs import leaves
 from proofs.hashing import DIGEST_BYTES
 from proofs.leaves import LEVELS, Segment, Summary

@@ -19,8 +19,8 @@ from engine.base.errors import InvalidInputError, LimitError
 from engine.commands.atoms import ids_of_copies
 from engine.commands.sequence import STEP
 from engine.knowledge.graph_values import Entity, Relation
-from engine.ledger.codec import unpack
 from engine.ledger.entities import entity_key, entity_name
+from engine.ledger.layout import unpack
 from engine.ledger.records import AtomRecord, default_id
 from proofs.codec import pack
 from proofs.events import AtomBody

@@ -3,77 +3,85 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
-from jsonschema import Draft202012Validator  # type: ignore[import-untyped]  # it ships no type hints
-from jsonschema.exceptions import ValidationError, best_match  # type: ignore[import-untyped]
-
 from engine.base.errors import InvalidInputError
-from engine.mcp.tool_definition import Arguments, Fields
+from engine.mcp.tool_definition import Arguments, Fields, Schema
 
 _NEVER: Final = re.compile("[\x00\ud800-\udfff\ufffe\uffff]")
 
-_PHRASES: Final[Mapping[str, str]] = {
-    "maxLength": "is longer than {} characters",
-    "minLength": "is shorter than {} characters",
-    "maximum": "is greater than {}",
-    "minimum": "is less than {}",
-    "maxItems": "has more than {} items",
-    "minItems": "has fewer than {} items",
-    "type": "is not of type {}",
-    "enum": "is not one of {}",
-    "const": "is not {}",
-    "pattern": "does not match {}",
-    "uniqueItems": "has a duplicate item",
+_TYPES: Final[Mapping[str, Callable[[Any], bool]]] = {
+    "object": lambda value: isinstance(value, dict),
+    "array": lambda value: isinstance(value, list),
+    "string": lambda value: isinstance(value, str),
+    "boolean": lambda value: isinstance(value, bool),
+    # 5.0 is an integer in JSON Schema.
+    "integer": lambda value: (
+        not isinstance(value, bool)
+        and (isinstance(value, int) or (isinstance(value, float) and value.is_integer()))
+    ),
 }
 
+_BOUNDS: Final[Mapping[str, tuple[Callable[[Any, Any], bool], str]]] = {
+    "enum": (lambda value, bound: value in bound, "is not one of {}"),
+    "maxLength": (lambda value, bound: len(value) <= bound, "is longer than {} characters"),
+    "minimum": (lambda value, bound: value >= bound, "is less than {}"),
+    "maximum": (lambda value, bound: value <= bound, "is greater than {}"),
+    "maxItems": (lambda value, bound: len(value) <= bound, "has more than {} items"),
+}
 
-class Checker:
-    """The validator of one tool's arguments."""
+Path = tuple[int | str, ...]
 
-    def __init__(self, schema: Mapping[str, Any]) -> None:
-        """Compile a JSON Schema of type object."""
-        self._properties: Mapping[str, Any] = schema.get("properties", {})
-        self._validator = Draft202012Validator(schema)
 
-    def checked(self, given: Fields) -> Arguments:
-        """Validate the arguments, and return them with defaults filled in.
+def checked(schema: Mapping[str, Any], given: Fields) -> Arguments:
+    """Validate the arguments of a tool with this input schema, and return them with defaults filled in.
 
-        Raises:
-            InvalidInputError: an argument is invalid; the message names it.
-        """
-        for name, value in given.items():
-            _check_texts(value, name)
-        error = best_match(self._validator.iter_errors(given))
-        if error is not None:
-            raise InvalidInputError(self._message(error), hint=f"the arguments are: {self._names()}")
-        defaults = {name: rule["default"] for name, rule in self._properties.items() if "default" in rule}
-        return {**defaults, **given}
+    The schema uses only the keywords of `engine.mcp.tool_definition`.
 
-    def _names(self) -> str:
-        return ", ".join(self._properties) or "none"
+    Raises:
+        InvalidInputError: an argument is invalid; the message names it, and does not quote long values.
+    """
+    for name, value in given.items():
+        _check_texts(value, name)
+    properties: Mapping[str, Schema] = schema.get("properties", {})
+    # An error of the call as a whole comes before an error of one argument.
+    error = max(_errors(given, schema, ()), key=lambda error: (-len(error[0]), error[0]), default=None)
+    if error is not None:
+        raise InvalidInputError(error[1], hint=f"the arguments are: {', '.join(properties) or 'none'}")
+    return {name: rule["default"] for name, rule in properties.items() if "default" in rule} | given
 
-    def _message(self, error: ValidationError) -> str:
-        """Return the message for a violation of the schema. Long values are not quoted."""
-        where = "".join(
-            f"[{step}]" if isinstance(step, int) else str(step) if at == 0 else f".{step}"
-            for at, step in enumerate(error.absolute_path)
-        )
-        rule, bound = str(error.validator), error.validator_value
-        if rule == "required" and isinstance(error.instance, dict):
-            missing = [name for name in bound if name not in error.instance]
-            return f"{', '.join(missing)} missing{f' in {where}' if where else ''}"
-        if rule == "additionalProperties" and isinstance(error.instance, dict):
-            known = error.schema.get("properties", {}) if isinstance(error.schema, dict) else {}
-            unknown = [ascii(name)[:80] for name in error.instance if name not in known]
-            return f"{f'{where}: ' if where else ''}unknown argument {', '.join(unknown[:3])}"
-        if rule == "minProperties" and not where:
-            needed = self._validator.schema.get("required", ())
-            return f"give at least one of {', '.join(one for one in self._properties if one not in needed)}"
-        shown = ", ".join(map(str, bound)) if isinstance(bound, list) else bound
-        phrase = _PHRASES.get(rule, "violates the rule " + rule).format(shown)
-        return f"{where or 'the arguments'} {phrase}"
+
+def _errors(value: Any, schema: Mapping[str, Any], path: Path) -> Iterator[tuple[Path, str]]:
+    """Yield the path of each invalid part of a value, and the message about it."""
+    where = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)[1:]
+    if "type" in schema and not _TYPES[schema["type"]](value):
+        yield path, f"{where} is not of type {schema['type']}"
+        return
+    for rule, (holds, phrase) in _BOUNDS.items():
+        if rule in schema and not holds(value, schema[rule]):
+            bound = ", ".join(schema[rule]) if rule == "enum" else schema[rule]
+            yield path, f"{where} {phrase.format(bound)}"
+    if "properties" in schema:
+        yield from _errors_of_members(value, schema, path, where)
+    if "items" in schema:
+        for number, item in enumerate(value):
+            yield from _errors(item, schema["items"], (*path, number))
+
+
+def _errors_of_members(
+    value: Fields, schema: Mapping[str, Any], path: Path, where: str
+) -> Iterator[tuple[Path, str]]:
+    properties, required = schema["properties"], schema.get("required", ())
+    if unknown := [ascii(name)[:80] for name in value if name not in properties]:
+        yield path, f"{f'{where}: ' if where else ''}unknown argument {', '.join(unknown[:3])}"
+    if missing := [name for name in required if name not in value]:
+        yield path, f"{', '.join(missing)} missing{f' in {where}' if where else ''}"
+    if len(value) < schema.get("minProperties", 0):
+        yield path, f"give at least one of {', '.join(one for one in properties if one not in required)}"
+    for name, rule in properties.items():
+        if name in value:
+            yield from _errors(value[name], rule, (*path, name))
 
 
 def _check_texts(value: Any, name: str) -> None:

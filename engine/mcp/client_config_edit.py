@@ -10,6 +10,7 @@ import json
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any, Final, NamedTuple
 
 from engine.base.errors import ConflictError, InvalidInputError, RefusedError
@@ -194,12 +195,13 @@ def with_table(text: str, path: Sequence[str], value: Mapping[str, Any], *, repl
     for name in path[:-1]:
         tables = tables.setdefault(name, {})
     tables[path[-1]] = value
-    if _parsed_or_none(after) != before:
-        raise RefusedError(
-            f"{'.'.join(path)} is written in a way that cannot be changed automatically",
-            hint="use --print and paste the entry",
-        )
-    return after
+    with suppress(tomllib.TOMLDecodeError):
+        if tomllib.loads(after) == before:
+            return after
+    raise RefusedError(
+        f"{'.'.join(path)} is written in a way that cannot be changed automatically",
+        hint="use --print and paste the entry",
+    )
 
 
 def written(path: Sequence[str], value: Mapping[str, Any]) -> str:
@@ -222,13 +224,6 @@ def _parsed(text: str) -> dict[str, Any]:
         raise InvalidInputError(
             f"not TOML: {error}", hint="repair the file, or use --print and paste the entry"
         ) from None
-
-
-def _parsed_or_none(text: str) -> dict[str, Any] | None:
-    try:
-        return tomllib.loads(text)
-    except tomllib.TOMLDecodeError:
-        return None
 
 
 def _at(tables: dict[str, Any], path: Sequence[str]) -> Any:

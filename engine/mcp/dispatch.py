@@ -11,6 +11,7 @@ from engine.base.characters import visible
 from engine.base.errors import EngineError, RefusedError
 from engine.base.json_text import dumped
 from engine.mcp.answer_lines import error_lines
+from engine.mcp.argument_check import checked
 from engine.mcp.mcp_protocol import (
     ENVELOPE_VERSIONS,
     HANDSHAKE_VERSIONS,
@@ -26,11 +27,10 @@ from engine.mcp.mcp_protocol import (
     enveloped,
     has_envelope,
 )
-from engine.mcp.tool_definition import Arguments, Fields, Profile, Prompt, Resource, Tool
+from engine.mcp.tool_definition import Fields, Profile, Prompt, Resource, Tool
 
 if TYPE_CHECKING:
     from engine.engine import Engine
-    from engine.mcp.argument_check import Checker
 
 THREADS: Final = 8
 """The maximum number of requests that use the store at the same time; further requests wait."""
@@ -47,7 +47,7 @@ log = logging.getLogger(__name__)
 
 
 class Opening(Protocol):
-    """What a dispatcher uses to open the store: a `engine.memory.open_memory.Lease`, for instance."""
+    """What a dispatcher uses to open the store: a `engine.memory.lease.Lease`, for instance."""
 
     def memory(self) -> AbstractContextManager[Engine]:
         """Return a context in which the store is open."""
@@ -77,7 +77,6 @@ class Dispatcher:
         self._lease = lease
         self._tools = {tool.name: tool for tool in profile.tools}
         self._refused = {tool.name: tool for tool in refused}
-        self._checkers: dict[str, Checker] = {}
         self._answers: dict[str, Callable[[Params], Fields]] = {
             "initialize": self._initialize,
             "ping": lambda params: {},
@@ -151,7 +150,7 @@ class Dispatcher:
         try:
             if tool.name in self._refused:
                 raise RefusedError(f"{tool.name} writes, but {self._cause}", hint=self._remedy)
-            given = self._checked(tool, params.get("arguments") or {})
+            given = checked(tool.input, params.get("arguments") or {})
             with self._lease.memory() as engine:
                 answer = tool.run(engine, given)
             if isinstance(answer, str):
@@ -174,14 +173,6 @@ class Dispatcher:
             return _text(error_lines(**error), is_error=True)
         fields = _visible({"error": error})
         return _result(fields, dumped(fields), is_error=True)
-
-    def _checked(self, tool: Tool, given: Fields) -> Arguments:
-        # Imported late: jsonschema would delay the first answer.
-        from engine.mcp.argument_check import Checker
-
-        if tool.name not in self._checkers:
-            self._checkers[tool.name] = Checker(tool.input)
-        return self._checkers[tool.name].checked(given)
 
     # Resources
 

@@ -169,7 +169,7 @@ def verb(
         return shown(answer)
 
     common = {"filter": FILTER, "budget": budget()}
-    return Tool(name, description, members(properties | common, next(iter(properties))), None, run)
+    return Tool(name, description, members(properties | common, next(iter(properties))), run)
 
 
 def _hints(at: Explorer, given: Arguments, filters: Filters, most: int | None) -> Answer:

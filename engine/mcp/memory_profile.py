@@ -123,7 +123,6 @@ STATUS: Final = Tool(
             "budget": budget(6000),
         }
     ),
-    None,
     _status,
 )
 

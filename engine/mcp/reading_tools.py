@@ -23,7 +23,7 @@ from engine.mcp.exploring_tools import (
 from engine.mcp.tool_definition import Arguments, Tool, described, members, number, text
 
 if TYPE_CHECKING:
-    from engine.base.model import HistoryItem
+    from engine.base.model import Atom, HistoryItem
     from engine.engine import Engine
     from engine.query.filter_text import Wanted
     from engine.query.graph.bright import BrightGraph
@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 RECALL_TOKENS: Final = 600
 LIST_TOKENS: Final = 600
 EXPLORE_TOKENS: Final = 1000
+HINTS_AND_TEXTS: Final = 2
+"""`explore` reads hints and texts for this many times its budget, because only the texts are returned."""
 
 NO_ANSWER: Final = "[answer] nothing found\n"
 """The line of `explore` if no sentence of the texts answers the question."""
@@ -75,7 +77,6 @@ RECALL: Final = Tool(
         },
         "query",
     ),
-    None,
     _recall,
 )
 
@@ -109,20 +110,15 @@ def _event(one: HistoryItem) -> str:
 
 
 def _listed(memory: Engine, found: Iterable[Added]) -> list[str]:
-    from engine.text.language.snippets import beginning
-
     shown = list(found)
     short = _short_ids(memory, (one.atom.id for one in shown))
-    return [
-        item(
-            short[one.atom.id],
-            one.atom.provenance,
-            (time_of(one.time), f"by {one.actor}"),
-            one.atom.title,
-            beginning(one.atom.content, LINE_CHARS),
-        )
-        for one in shown
-    ]
+    return [_atom(short[one.atom.id], one.atom, time_of(one.time), f"by {one.actor}") for one in shown]
+
+
+def _atom(short: str, atom: Atom, *about: str) -> str:
+    from engine.text.language.snippets import beginning
+
+    return item(short, atom.provenance, about, atom.title, beginning(atom.content, LINE_CHARS))
 
 
 def _short_ids(memory: Engine, ids: Iterable[str]) -> dict[str, str]:
@@ -146,30 +142,32 @@ RECENT: Final = Tool(
             "budget": budget(LIST_TOKENS),
         }
     ),
-    None,
     _recent,
 )
 
 
 def _explore(engine: Engine, arguments: Arguments) -> str:
-    from engine.query.explore.gather import gather
+    from engine.query.explore.context_text import answer_within
+    from engine.query.explore.loop import BUDGET_MIN, explore
     from engine.query.explore.quotes import ANSWER, text_of_quotes
     from engine.query.prompt_text import tokens_of
 
     with asked(engine, arguments) as (memory, wanted):
         pinned = pin(memory, wanted)
         left = arguments["budget"] - tokens_of(closed(NO_ANSWER, "10 steps, 9999999 tokens read", *pinned))
-        found = gather(
+        # The hints cost the caller nothing, so the loop may spend more than the answer.
+        found = explore(
             memory.view,
             arguments["query"],
-            budget=left,
+            budget=max(BUDGET_MIN, HINTS_AND_TEXTS * left),
             steps=arguments["steps"],
             filters=wanted.filters,
         )
-        steps = len(found.exploration.steps)
-        note = f"{steps} step{'' if steps == 1 else 's'}, {found.exploration.tokens} tokens read"
-        answer = text_of_quotes(found.answer, ANSWER) or NO_ANSWER
-        return closed(answer + found.text if found.text else NOTHING, note, *pinned)
+        quotes, text = answer_within(found.answer, found.context, left)
+        steps = len(found.steps)
+        note = f"{steps} step{'' if steps == 1 else 's'}, {found.tokens} tokens read"
+        answer = text_of_quotes(quotes, ANSWER) or NO_ANSWER
+        return closed(answer + text if text else NOTHING, note, *pinned)
 
 
 EXPLORE: Final = Tool(
@@ -185,7 +183,6 @@ EXPLORE: Final = Tool(
         },
         "query",
     ),
-    None,
     _explore,
 )
 
@@ -219,7 +216,6 @@ def _walked(memory: Engine, arguments: Arguments, wanted: Wanted, many: int) -> 
     """Return one line for each atom that is found, for at most `many` atoms."""
     from engine.base.model import Direction
     from engine.query.graph.find import Follow
-    from engine.text.language.snippets import beginning
 
     start, follow = arguments.get("from"), None
     if start is None and "follow" in arguments:
@@ -233,13 +229,7 @@ def _walked(memory: Engine, arguments: Arguments, wanted: Wanted, many: int) -> 
     short = _short_ids(memory, (one.id for one in found))
     atoms = [(one.hops, one.atom) for one in found if one.atom is not None]
     return [
-        item(
-            short[atom.id],
-            atom.provenance,
-            (f"{hops} hop{'' if hops == 1 else 's'}",) if start is not None else (),
-            atom.title,
-            beginning(atom.content, LINE_CHARS),
-        )
+        _atom(short[atom.id], atom, *([] if start is None else [f"{hops} hop{'' if hops == 1 else 's'}"]))
         for hops, atom in atoms
     ]
 
@@ -317,6 +307,5 @@ FIND: Final = Tool(
             "budget": budget(LIST_TOKENS),
         }
     ),
-    None,
     _find,
 )

@@ -75,7 +75,6 @@ REMEMBER = Tool(
         },
         "text",
     ),
-    None,
     _remember,
     writes=True,
 )
@@ -104,7 +103,6 @@ REVISE = Tool(
         ),
         "minProperties": 2,
     },
-    None,
     _revise,
     writes=True,
 )
@@ -125,7 +123,6 @@ TAG = Tool(
         **members({"id": ID, "add": _tags("Tags to add."), "remove": _tags("Tags to remove.")}, "id"),
         "minProperties": 2,
     },
-    None,
     _tag,
     writes=True,
 )
@@ -153,7 +150,6 @@ RELATE = Tool(
         "predicate",
         "object",
     ),
-    None,
     _relate,
     writes=True,
 )
@@ -183,7 +179,6 @@ FORGET = Tool(
         "id",
         "reason",
     ),
-    None,
     _forget,
     writes=True,
     destructive=True,

@@ -6,7 +6,7 @@ import logging
 import os
 import threading
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Final
@@ -16,7 +16,7 @@ from engine.mcp.dispatch import THREADS, WAITING, Dispatcher
 from engine.mcp.mcp_protocol import INTERNAL_ERROR, TOO_MANY_REQUESTS, Params, ProtocolError, request_id
 from engine.mcp.tool_definition import Fields, Profile, Tool
 from engine.mcp.wire import Wire
-from engine.memory.open_memory import Lease
+from engine.memory.lease import Lease
 
 WAITING_MAX: Final = 256
 """The maximum number of requests that run or wait, for instance while another process has the store open.
@@ -26,9 +26,6 @@ Further requests are refused at once, so that a client cannot fill the memory of
 
 END_SECONDS: Final = 0.9
 """The seconds that the process waits for running calls after the input ends or a signal arrives."""
-
-_LOADED_EARLY: Final = ("engine.engine", "engine.mcp.argument_check")
-"""The modules that tool calls need; imported after the first message has been answered."""
 
 log = logging.getLogger(__name__)
 
@@ -80,12 +77,12 @@ class Server:
 
     def run(self, at_end: Callable[[], object]) -> None:
         """Serve until the input ends; then call `at_end`, and wait until every request is answered."""
-        early = list(_LOADED_EARLY)
+        loading: Future[object] | None = None
         with self._threads:
             for message in self._wire.messages():
                 self._take(message)
-                while early:
-                    self._threads.submit(import_module, early.pop(0))
+                # Tool calls need this module, but the first answer must not wait for it.
+                loading = loading or self._threads.submit(import_module, "engine.engine")
             at_end()
 
     def _take(self, message: Fields) -> None:

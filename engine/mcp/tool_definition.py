@@ -76,14 +76,14 @@ class Tool:
     """
     input: Mapping[str, Any]
     """A JSON Schema of type object, without additional properties, with bounds on every value."""
-    output: Mapping[str, Any] | None
+    run: Callable[[Engine, Arguments], Fields | str]
+    """A function that returns a JSON object if `output` is a schema, else a text."""
+    output: Mapping[str, Any] | None = None
     """A short JSON Schema of type object that every answer matches; None if answers are text only.
 
     Some clients show a model only the text of an answer, and others only the structured content. An answer
     that is text only costs the same in all clients.
     """
-    run: Callable[[Engine, Arguments], Fields | str]
-    """A function that returns a JSON object if `output` is a schema, else a text."""
     writes: bool = False
     """True if the tool may append events.
 

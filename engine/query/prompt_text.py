@@ -20,7 +20,7 @@ from bisect import bisect_right
 from typing import Final
 
 from engine.base.characters import INVISIBLE, escape_match, is_plain, lazy
-from engine.kernels import NATIVE
+from engine.base.native import NATIVE
 from engine.ledger.queries import SHORT_ID_DIGITS
 from engine.text.token_estimate import estimate_tokens
 

@@ -1,17 +1,26 @@
-"""Access control: the token of a request, the operations that it permits, and how often it may be used."""
+"""Access control: the token of a request, the operations that it permits, and how often it may be used.
+
+`engine.service.tokens` makes tokens and looks them up in their table. Here are the grants that were looked up
+a moment ago, so that a busy client waits for no table.
+"""
 
 from __future__ import annotations
 
 import logging
 import math
+import re
 import threading
 import time
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any, Final
 
 from engine.base.errors import (
+    BusyError,
     EngineError,
     ForbiddenError,
     RefusedError,
@@ -26,38 +35,175 @@ if TYPE_CHECKING:
     from starlette.requests import Request
 
 
+UNNAMED: Final = "~"
+"""The name of the memory without a name, in patterns and in addresses of the service."""
+
+ALL: Final = "*"
+"""The pattern of all memories, including the memory without a name."""
+
+KEPT_SECONDS: Final = 2.0
+"""The time, in seconds, for which a grant is used before the table is read again. A revoked token is refused
+after this time at the latest.
+"""
+
+KEPT_MAX: Final = 1024
+"""The maximum number of grants that are kept in memory."""
+
+LOOKUPS_MAX: Final = 4
+"""The maximum number of unknown tokens that are looked up at the same time. So wrong tokens cannot use up the
+connections to the database."""
+
+LOOKUP_SECONDS: Final = 5.0
+"""The time, in seconds, that an unknown token waits for the lookups of others."""
+
 log: Final = logging.getLogger("engine.service")
 _NAMES_MAX: Final = 10_000
+_TOKEN: Final = re.compile(r"mr_[A-Za-z0-9_-]{43}")
 
 
-class Grant(Protocol):
-    """The rights of a token."""
+@dataclass(frozen=True, slots=True)
+class Grant:
+    """The rights of the holder of a token."""
 
-    @property
-    def name(self) -> str:
-        """The name of the token. It is the actor of the events that are written with the token."""
+    name: str
+    """The name of the token: the actor of its events."""
+    scope: Scope
+    memories: tuple[str, ...]
+    """The patterns of the memories."""
 
     def allows(self, scope: Scope, memory: str) -> bool:
-        """Return True if the token permits operations of this scope on a memory."""
+        """Return True if an operation of this scope on this memory is allowed.
+
+        Args:
+            scope: The scope that the operation needs.
+            memory: The name of the memory, or `~` for the memory without a name.
+        """
+        return self.scope >= scope and any(_covers(pattern, memory) for pattern in self.memories)
 
 
-class Tokens(Protocol):
-    """The tokens that a service accepts."""
+def _covers(pattern: str, memory: str) -> bool:
+    """Return True if a pattern covers a memory. Only `~` and `*` cover the memory without a name."""
+    if pattern in (ALL, memory):
+        return True
+    return memory != UNNAMED and fnmatchcase(memory, pattern)
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """A grant in memory."""
+
+    grant: Grant
+    expires: int
+    """The time from which the token is refused, in µs since 1970 UTC; 0 for never."""
+    until: float
+    """The time of the monotonic clock until which the table is not read again."""
+
+
+class GrantCache:
+    """The grants of tokens. The object may be used by several threads at once.
+
+    A grant is kept in memory for KEPT_SECONDS, so a busy token costs one lookup in that time. A text that
+    does not have the form of a token is refused without a lookup. A wrong token costs one lookup; at most
+    LOOKUPS_MAX of these run at the same time.
+
+    Args:
+        find: Looks up the hash of a token, and returns its grant and the time from which it is refused, in µs
+            since 1970 UTC (0 for never), or None. It may wait.
+        clock: The current time, in seconds since 1970 UTC.
+        monotonic: The clock for the age of grants, in seconds.
+    """
+
+    def __init__(
+        self,
+        find: Callable[[bytes], tuple[Grant, int] | None],
+        clock: Callable[[], float] = time.time,
+        monotonic: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._find, self._clock, self._monotonic = find, clock, monotonic
+        self._kept: dict[bytes, _Entry] = {}
+        self._keeping = threading.Lock()
+        self._unknown = threading.BoundedSemaphore(LOOKUPS_MAX)
 
     def check(self, bearer: str) -> Grant | None:
-        """Return the grant of a token, or None if there is no such token. The call may wait."""
+        """Return the grant of a token, or None if the token is wrong, revoked, expired or damaged.
 
-    def is_known(self, bearer: str) -> bool:
-        """Return True if the token was valid when it was checked last. The call never waits."""
+        Args:
+            bearer: The token, as the client sent it.
+
+        Raises:
+            EngineError: the table cannot be read. Nothing is allowed then.
+        """
+        digest = digest_of(bearer)
+        return None if digest is None else self._granted(self._fresh(digest) or self._looked_up(digest))
 
     def kept(self, bearer: str) -> Grant | None:
-        """Return the result of `check` if it is known without waiting; otherwise None."""
+        """Return the result of `check` if it is known without the table; otherwise None. Never waits."""
+        digest = digest_of(bearer)
+        return None if digest is None else self._granted(self._fresh(digest))
+
+    def is_known(self, bearer: str) -> bool:
+        """Return True if the token was valid at its last check. Never waits."""
+        return digest_of(bearer) in self._kept
+
+    def _fresh(self, digest: bytes) -> _Entry | None:
+        """Return the grant in memory, unless the table must be asked again."""
+        kept = self._kept.get(digest)
+        return None if kept is None or self._monotonic() >= kept.until else kept
+
+    def _granted(self, kept: _Entry | None) -> Grant | None:
+        """Return a grant that was found, unless it has expired."""
+        return None if kept is None or 0 < kept.expires <= self._now() else kept.grant
+
+    def _looked_up(self, digest: bytes) -> _Entry | None:
+        """Ask the table for a hash, and keep what it says."""
+        until, known = self._monotonic() + KEPT_SECONDS, digest in self._kept
+        if not known and not self._unknown.acquire(timeout=LOOKUP_SECONDS):
+            raise BusyError("too many unknown tokens are being looked up", hint="repeat the request")
+        try:
+            found = self._find(digest)
+        finally:
+            if not known:
+                self._unknown.release()
+        return self._keep(digest, None if found is None else _Entry(*found, until))
+
+    def _keep(self, digest: bytes, found: _Entry | None) -> _Entry | None:
+        """Keep what the table says about a hash. A grant for ever never makes room for another."""
+        with self._keeping:
+            self._kept.pop(digest, None)
+            if found is not None:
+                passing = [other for other, kept in self._kept.items() if kept.until < math.inf]
+                for other in passing[: max(len(self._kept) + 1 - KEPT_MAX, 0)]:
+                    del self._kept[other]
+                self._kept[digest] = found
+        return found
+
+    def _keep_for_ever(self, bearer: str, grant: Grant) -> None:
+        """Accept a token as long as this object exists."""
+        self._keep(sha256(bearer.encode()).digest(), _Entry(grant, 0, math.inf))
+
+    def _forget(self, name: str) -> None:
+        """Look up the tokens of this name again before they are accepted."""
+        with self._keeping:
+            for digest, kept in list(self._kept.items()):
+                if kept.grant.name == name and kept.until < math.inf:
+                    del self._kept[digest]
+
+    def _now(self) -> int:
+        """Return the time in µs since 1970 UTC."""
+        return int(self._clock() * 1_000_000)
+
+
+def digest_of(bearer: object) -> bytes | None:
+    """Return the hash of a token, or None if the text does not have the form of a token."""
+    if not isinstance(bearer, str) or not _TOKEN.fullmatch(bearer):
+        return None
+    return sha256(bearer.encode()).digest()
 
 
 class Access:
     """The checks that each request passes before a memory is touched."""
 
-    def __init__(self, tokens: Tokens, *, read_only: bool, rates: Rates | None = None) -> None:
+    def __init__(self, tokens: GrantCache, *, read_only: bool, rates: Rates | None = None) -> None:
         """Accept `tokens`, each for as many requests as `rates` permits."""
         self._tokens = tokens
         self._read_only = read_only

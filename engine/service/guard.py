@@ -1,4 +1,4 @@
-"""The ASGI applications between the server and the program: `Guard` checks requests, `Observed` reports them.
+"""The ASGI application between the server and the program: it checks each request, and reports it.
 
 `Guard` checks in this order: the form of the request (400, 431, 505), the headers Host (421) and Origin (403)
 against DNS rebinding, and the declared length of the body (413). A body without a declared length is counted
@@ -13,22 +13,27 @@ templates of paths, and statuses.
 from __future__ import annotations
 
 import asyncio
+import datetime as dt
+import ipaddress
+import json
 import logging
 import re
+import sys
 import threading
 import time
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from http import HTTPStatus
-from typing import Final
+from typing import Final, TextIO
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from engine.base import __version__
 from engine.clients.wire.problem_details import Problem
-from engine.service.listening import LOOPBACK, Listener, Settings, address_of
-from engine.service.request_logs import Exchange, where
+from engine.service.listening import LOOPBACK, Listener, Settings
+from engine.service.request_logs import where
 
 log: Final = logging.getLogger("engine.service")
 # What the application and the server tell each other about a request: keys of `scope["state"]` (ASGI).
@@ -64,27 +69,67 @@ _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]")
 _LOOPBACK: Final = (LOOPBACK, "localhost", "[::1]")
 
 
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """One request and its answer."""
+
+    method: str
+    """The method, or `OTHER`."""
+
+    route: str
+    """The template of the path, such as `/v1/memories/{memory}/recall`."""
+
+    status: int
+
+    seconds: float
+    """The time from the request's headers to the end of the answer."""
+
+    sent: int
+    """The bytes of the answer's body."""
+
+    token: str
+    """The name of the token, or an empty text."""
+
+    peer: str
+    """The address of the client."""
+
+
+Observer = Callable[[Exchange], None]
+
+
+def log_requests(exchange: Exchange, file: TextIO | None = None) -> None:
+    """Write one line about a request to `file`, or to stderr."""
+    fields = {
+        "time": dt.datetime.now(dt.UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+        "method": exchange.method,
+        "route": exchange.route,
+        "status": exchange.status,
+        "ms": round(exchange.seconds * 1000, 3),
+        "bytes": exchange.sent,
+        "token": exchange.token,
+        "peer": exchange.peer,
+    }
+    # JSON in ASCII has neither line ends nor sequences that a terminal would obey.
+    (file or sys.stderr).write(json.dumps(fields) + "\n")
+    (file or sys.stderr).flush()
+
+
 class Guard:
     """An ASGI application that lets only well-formed, expected and small requests through to another."""
 
-    def __init__(self, app: ASGIApp, listener: Listener) -> None:
-        """Guard `app`, which is reached through `listener`."""
-        self._app = app
-        self._names = Names(listener)
-        self._limits = listener.settings.limits
+    def __init__(self, app: ASGIApp, listener: Listener, observers: Sequence[Observer]) -> None:
+        """Guard `app`, which is reached through `listener`, and report each request to `observers`."""
+        self._app, self._observers = app, observers
+        self._names, self._limits = Names(listener), listener.settings.limits
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request (ASGI)."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        exchange = _CheckedBody(scope, receive, send, self._body_bytes(scope))
-        refusal = self._refusal(scope)
-        if refusal is not None:
-            await refusal(scope, receive, exchange.send)
-            return
+        exchange, began = _CheckedBody(scope, receive, send, self._body_bytes(scope)), time.monotonic()
         try:
-            await self._app(scope, exchange.receive, exchange.send)
+            await (self._refusal(scope) or self._app)(scope, exchange.receive, exchange.send)
         except asyncio.CancelledError:
             await exchange.fail(Problem(503, "closed", "the server is shutting down"))
         except Exception as error:  # noqa: BLE001  the last line of defence: a bug must not end the server
@@ -96,6 +141,21 @@ class Guard:
         finally:
             if END in scope["state"]:
                 scope["state"][END]()
+            self._report(scope, exchange, time.monotonic() - began)
+
+    def _report(self, scope: Scope, exchange: _CheckedBody, seconds: float) -> None:
+        state = scope["state"]
+        report = Exchange(
+            method=scope["method"] if scope["method"] in _METHODS else _OTHER,
+            route=_route_of(scope),
+            status=state.get(STATUS) or exchange.status or LEFT,
+            seconds=seconds,
+            sent=exchange.sent,
+            token=state.get(TOKEN, ""),
+            peer=peer_of(scope["client"]),
+        )
+        for observer in self._observers:
+            observer(report)
 
     def _refusal(self, scope: Scope) -> Problem | None:
         headers = scope["headers"]
@@ -199,6 +259,8 @@ class _CheckedBody:
         self._left = body_bytes
         self._body_bytes = body_bytes
         self.status = 0
+        self.sent = 0
+        """The bytes of the body of the answer."""
         self.refused = False
 
     async def receive(self) -> Message:
@@ -221,6 +283,7 @@ class _CheckedBody:
             self.status = message["status"]
             if dict(message["headers"]).get(b"content-type", b"").startswith(b"text/event-stream"):
                 self._scope["state"][STREAM] = True
+        self.sent += len(message.get("body", b""))
         await self._send(message)
 
     async def fail(self, problem: Problem) -> None:
@@ -229,49 +292,15 @@ class _CheckedBody:
         If the application's answer has begun, the connection cuts it off.
         """
         if not (self.status or self.refused):
-            await problem(self._scope, self._receive, self._send)
+            await problem(self._scope, self._receive, self.send)
         self.refused = True
 
 
-Observer = Callable[[Exchange], None]
-
-
-class Observed:
-    """An ASGI application that reports each request to another application to observers."""
-
-    def __init__(self, app: ASGIApp, observers: Sequence[Observer]) -> None:
-        """Report each request to `app` to `observers`."""
-        self._app = app
-        self._observers = observers
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request (ASGI)."""
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
-        status, sent, began = 0, 0, time.monotonic()
-
-        async def counted(message: Message) -> None:
-            nonlocal status, sent
-            status = message.get("status", status)
-            sent += len(message.get("body", b""))
-            await send(message)
-
-        try:
-            await self._app(scope, receive, counted)
-        finally:
-            state = scope["state"]
-            exchange = Exchange(
-                method=scope["method"] if scope["method"] in _METHODS else _OTHER,
-                route=_route_of(scope),
-                status=state.get(STATUS) or status or LEFT,
-                seconds=time.monotonic() - began,
-                sent=sent,
-                token=state.get(TOKEN, ""),
-                peer=peer_of(scope["client"]),
-            )
-            for observer in self._observers:
-                observer(exchange)
+def address_of(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address:
+    """Return an address of a connection; an IPv4 address is never shown as a part of IPv6."""
+    address = ipaddress.ip_address(text.partition("%")[0])
+    mapped = address.ipv4_mapped if isinstance(address, ipaddress.IPv6Address) else None
+    return mapped or address
 
 
 def refused(status: int, client: tuple[str, int] | None) -> Exchange:

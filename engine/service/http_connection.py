@@ -34,8 +34,8 @@ from uvicorn.protocols.http.h11_impl import STATUS_PHRASES, H11Protocol, Request
 from uvicorn.server import ServerState
 
 from engine.clients.wire.problem_details import Problem
-from engine.service.guard import STATUS, STREAM, TOKEN, Observer, refused
-from engine.service.listening import BODY_BYTES_A_SECOND, Limits, address_of
+from engine.service.guard import STATUS, STREAM, TOKEN, Observer, address_of, refused
+from engine.service.listening import BODY_BYTES_A_SECOND, Limits
 
 # uvicorn warns of each invalid request and each offer of another protocol: strangers could fill the log.
 _log: Final = logging.getLogger("engine.service.http")

@@ -28,7 +28,6 @@ _QUEUE: Final = 4096
 """The connections that may wait to be taken. If the queue is full, a client tries again after a second."""
 
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
-Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 _NAME: Final = re.compile(r"(?:[A-Za-z0-9_.-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\])(?::[0-9]{1,5})?")
 _ORIGIN: Final = re.compile(r"[a-z][a-z0-9+.-]{0,31}://[A-Za-z0-9_.:\[\]-]{1,270}")
 
@@ -164,13 +163,6 @@ def network_of(text: str) -> Network:
         raise InvalidInputError(
             f"{text!a} is not an address", hint="give an address such as 10.0.0.5, or a network"
         ) from None
-
-
-def address_of(text: str) -> Address:
-    """Return an address of a connection; an IPv4 address is never shown as a part of IPv6."""
-    address = ipaddress.ip_address(text.partition("%")[0])
-    mapped = address.ipv4_mapped if isinstance(address, ipaddress.IPv6Address) else None
-    return mapped or address
 
 
 class Encryption:

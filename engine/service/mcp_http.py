@@ -41,7 +41,7 @@ from engine.mcp.mcp_protocol import SERVER, ProtocolError
 from engine.mcp.profiles import profile_of, screened, writing
 from engine.mcp.tool_definition import Fields, Profile, Tool
 from engine.mcp.wire import LINE_BYTES_MAX
-from engine.memory.open_memory import Lease
+from engine.memory.lease import Lease
 from engine.service.listening import Limits, Settings, listening
 from engine.service.operation_calls import Calls, for_client, problem
 from engine.service.served_memories import UNNAMED, Memories

@@ -1,4 +1,4 @@
-"""Logs on stderr: one JSON object on each line, without content, queries or tokens."""
+"""Warnings and errors on stderr: one JSON object on each line, without content, queries or tokens."""
 
 from __future__ import annotations
 
@@ -7,53 +7,10 @@ import json
 import logging
 import sys
 import traceback
-from dataclasses import dataclass
 from types import TracebackType
-from typing import Any, Final, TextIO
+from typing import Any, Final
 
 _FRAMES: Final = 12
-
-
-@dataclass(frozen=True, slots=True)
-class Exchange:
-    """One request and its answer."""
-
-    method: str
-    """The method, or `OTHER`."""
-
-    route: str
-    """The template of the path, such as `/v1/memories/{memory}/recall`."""
-
-    status: int
-
-    seconds: float
-    """The time from the request's headers to the end of the answer."""
-
-    sent: int
-    """The bytes of the answer's body."""
-
-    token: str
-    """The name of the token, or an empty text."""
-
-    peer: str
-    """The address of the client."""
-
-
-def log_requests(exchange: Exchange, file: TextIO | None = None) -> None:
-    """Write one line about a request to `file`, or to stderr."""
-    _write(
-        file or sys.stderr,
-        {
-            "time": _time(),
-            "method": exchange.method,
-            "route": exchange.route,
-            "status": exchange.status,
-            "ms": round(exchange.seconds * 1000, 3),
-            "bytes": exchange.sent,
-            "token": exchange.token,
-            "peer": exchange.peer,
-        },
-    )
 
 
 def log_to_stderr() -> None:
@@ -72,7 +29,9 @@ class JsonFormatter(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         """Return the line for a record."""
         fields: dict[str, Any] = {
-            "time": _time(record.created),
+            "time": dt.datetime.fromtimestamp(record.created, dt.UTC)
+            .isoformat(timespec="milliseconds")
+            .replace("+00:00", "Z"),
             "level": record.levelname.lower(),
             "logger": record.name,
             "message": record.getMessage(),
@@ -87,14 +46,3 @@ def where(trace: TracebackType | None) -> list[str]:
     """Return the last calls of a traceback, the innermost first."""
     frames = traceback.extract_tb(trace)[-_FRAMES:]
     return [f"{frame.name} ({frame.filename}:{frame.lineno})" for frame in reversed(frames)]
-
-
-def _write(file: TextIO, fields: dict[str, Any]) -> None:
-    # JSON in ASCII has neither line ends nor sequences that a terminal would obey.
-    file.write(json.dumps(fields) + "\n")
-    file.flush()
-
-
-def _time(seconds: float | None = None) -> str:
-    moment = dt.datetime.now(dt.UTC) if seconds is None else dt.datetime.fromtimestamp(seconds, dt.UTC)
-    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -23,7 +23,8 @@ from engine.base.errors import (
 )
 from engine.base.validation import quoted
 from engine.memory import named_memories as changing
-from engine.memory.open_memory import DEFAULT_WAIT, Lease, engine_opener
+from engine.memory.lease import DEFAULT_WAIT, Lease
+from engine.memory.open_memory import engine_opener
 from engine.store.named_places import root_of
 from engine.store.past_states import PastStates
 

@@ -25,9 +25,9 @@ from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from engine.base.errors import EngineError
 from engine.base.process import at_end
-from engine.service.guard import Guard, Metrics, Observed, Observer
+from engine.service.guard import Guard, Metrics, Observer, address_of
 from engine.service.http_connection import Connection, Connections, Place
-from engine.service.listening import Listener, Settings, address_of, listening
+from engine.service.listening import Listener, Settings, listening
 
 log: Final = logging.getLogger("engine.service")
 _TICKS_A_LOOK: Final = 5
@@ -59,7 +59,7 @@ def serve(
         app: The ASGI application.
         settings: The address and the limits.
         note: A function that shows a text to the person who started the server.
-        observers: Functions that are told of each request, such as `request_logs.log_requests`.
+        observers: Functions that are told of each request, such as `guard.log_requests`.
         metrics: The metrics in which the server counts requests and connections.
 
     Raises:
@@ -96,7 +96,7 @@ def server_of(
         observers = (*observers, metrics.count)
     if settings.origins:
         app = _open_to(settings.origins, app)
-    guarded: ASGIApp = Observed(Guard(app, listener), observers)
+    guarded: ASGIApp = Guard(app, listener, observers)
     if settings.proxies:
         proxies = [str(network) for network in settings.proxies]
         guarded = cast("ASGIApp", ProxyHeadersMiddleware(guarded, trusted_hosts=proxies))  # type: ignore[arg-type]

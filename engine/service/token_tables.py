@@ -18,7 +18,7 @@ from typing import Any, Final, LiteralString, NamedTuple, Protocol
 
 from backends import locate
 from backends.databases import checksum
-from backends.errors import BackendMissing, BackendUnusable, system_error
+from backends.errors import BackendMissing, BackendUnusable, installing, system_error
 from backends.files import fsync_path
 from backends.sqlite.sqlite_connections import DATABASE_ERRORS, address, convert_error, transaction
 from engine.store.named_places import tokens_file
@@ -309,7 +309,7 @@ class PostgreSQLTokens:
             from backends.postgresql.postgresql_connections import Database
         except ImportError as error:
             raise BackendUnusable(
-                "a memory in PostgreSQL needs the package psycopg; install memroot[postgresql]"
+                f"a memory in PostgreSQL needs the package psycopg: {installing('postgresql')}"
             ) from error
         self._database = Database(path)
 

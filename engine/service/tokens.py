@@ -12,19 +12,16 @@ import logging
 import re
 import secrets
 import shlex
-import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from hashlib import sha256
 from typing import Final, Literal
 
 from backends import locate
 from backends.databases import memory_name
 from engine.base.errors import (
-    BusyError,
     ConflictError,
     CorruptionError,
     InvalidInputError,
@@ -33,31 +30,11 @@ from engine.base.errors import (
     translated,
 )
 from engine.base.scopes import Scope
+from engine.service.access import ALL, UNNAMED, Grant, GrantCache
 from engine.service.token_tables import DamagedRow, TokenRow, TokenTable, open_tokens
-
-UNNAMED: Final = "~"
-"""The name of the memory without a name, in patterns and in addresses of the service."""
-
-ALL: Final = "*"
-"""The pattern of all memories, including the memory without a name."""
 
 PATTERNS_MAX: Final = 64
 """The maximum number of patterns of one token."""
-
-KEPT_SECONDS: Final = 2.0
-"""The time, in seconds, for which a grant is used before the table is read again. A revoked token is refused
-after this time at the latest.
-"""
-
-KEPT_MAX: Final = 1024
-"""The maximum number of grants that are kept in memory."""
-
-LOOKUPS_MAX: Final = 4
-"""The maximum number of unknown tokens that are looked up at the same time. So wrong tokens cannot use up the
-connections to the database."""
-
-LOOKUP_SECONDS: Final = 5.0
-"""The time, in seconds, that an unknown token waits for the lookups of others."""
 
 VISITOR: Final = "visitor"
 """The name of a grant that belongs to one run of the service, and is not in the table."""
@@ -73,29 +50,8 @@ log: Final = logging.getLogger("engine.service")
 
 _PREFIX: Final = "mr_"
 _RANDOM_BYTES: Final = 32
-_TOKEN: Final = re.compile(r"mr_[A-Za-z0-9_-]{43}")
 _NAME: Final = re.compile(r"[a-z0-9._-]{1,32}")
 _PATTERN: Final = re.compile(r"[a-z0-9._*?-]{1,32}")
-
-
-@dataclass(frozen=True, slots=True)
-class Grant:
-    """The rights of the holder of a token."""
-
-    name: str
-    """The name of the token: the actor of its events."""
-    scope: Scope
-    memories: tuple[str, ...]
-    """The patterns of the memories."""
-
-    def allows(self, scope: Scope, memory: str) -> bool:
-        """Return True if an operation of this scope on this memory is allowed.
-
-        Args:
-            scope: The scope that the operation needs.
-            memory: The name of the memory, or `~` for the memory without a name.
-        """
-        return self.scope >= scope and any(_covers(pattern, memory) for pattern in self.memories)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,32 +72,11 @@ class Token:
     a later version has made the token, with a scope that this version does not know."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Kept:
-    """A grant in memory."""
-
-    hash: bytes
-    grant: Grant
-    expires: int
-    until: float
-    """The time of the monotonic clock until which the table is not read again."""
-
-
-def _covers(pattern: str, memory: str) -> bool:
-    """Return True if a pattern covers a memory. Only `~` and `*` cover the memory without a name."""
-    if pattern in (ALL, memory):
-        return True
-    return memory != UNNAMED and fnmatchcase(memory, pattern)
-
-
-class Tokens:
+class Tokens(GrantCache):
     """The tokens for the stores at a URL. The object may be used by several threads at once.
 
-    A grant is kept in memory for KEPT_SECONDS, so a busy token costs one lookup in that time. A text that
-    does not have the form of a token is refused without a lookup. A wrong token costs one lookup by an index;
-    at most LOOKUPS_MAX of these run at the same time. Neither messages nor logs contain a token.
-
-    A token whose row is damaged is refused, and the log names it. The other tokens stay valid.
+    Neither messages nor logs contain a token. A token whose row is damaged is refused, and the log names it.
+    The other tokens stay valid.
 
     Args:
         url: The URL of the stores: a store, or a folder, file or database of memories. A store in main memory
@@ -164,96 +99,23 @@ class Tokens:
         with translated():
             if locate(url).kind != "memory":
                 self._table = open_tokens(url)
-        self._clock = clock
-        self._monotonic = monotonic
-        self._visitors: dict[bytes, Grant] = {}
-        self._kept: dict[bytes, _Kept] = {}
-        self._keeping = threading.Lock()
-        self._unknown = threading.BoundedSemaphore(LOOKUPS_MAX)
+        super().__init__(self._granted_by_table, clock, monotonic)
 
-    def check(self, bearer: str) -> Grant | None:
-        """Return the grant of a token, or None if the token is wrong, revoked, expired or damaged.
-
-        Args:
-            bearer: The token, as the client sent it.
-
-        Raises:
-            EngineError: the table cannot be read. Nothing is allowed then.
-        """
-        digest = _digest_of(bearer)
-        if digest is None:
-            return None
-        visitor = self._visitor(digest)
-        if visitor is not None:
-            return visitor
-        kept = self._fresh(digest)
-        if kept is None:
-            kept = self._looked_up(digest, known=digest in self._kept)
-        return self._granted(kept, digest)
-
-    def kept(self, bearer: str) -> Grant | None:
-        """Return the result of `check` if it is known without the table; otherwise None. Never waits.
-
-        Args:
-            bearer: The token, as the client sent it.
-        """
-        digest = _digest_of(bearer)
-        if digest is None:
-            return None
-        return self._visitor(digest) or self._granted(self._fresh(digest), digest)
-
-    def _fresh(self, digest: bytes) -> _Kept | None:
-        """Return the grant in memory, unless the table must be asked again."""
-        kept = self._kept.get(digest)
-        return None if kept is None or self._monotonic() >= kept.until else kept
-
-    def _granted(self, kept: _Kept | None, digest: bytes) -> Grant | None:
-        """Return a grant that was found for a hash, unless it has expired."""
-        if kept is None or not hmac.compare_digest(kept.hash, digest):
-            return None
-        return None if 0 < kept.expires <= self._now() else kept.grant
-
-    def is_known(self, bearer: str) -> bool:
-        """Return True if the token was valid at its last check. Reads main memory only."""
-        digest = _digest_of(bearer)
-        return digest is not None and (digest in self._kept or self._visitor(digest) is not None)
-
-    def _visitor(self, digest: bytes) -> Grant | None:
-        """Return the grant of a token of this run, compared in constant time."""
-        found = [grant for known, grant in self._visitors.items() if hmac.compare_digest(known, digest)]
-        return found[0] if found else None
-
-    def _looked_up(self, digest: bytes, *, known: bool) -> _Kept | None:
-        """Ask the table for a hash, and keep what it says."""
+    def _granted_by_table(self, digest: bytes) -> tuple[Grant, int] | None:
         if self._table is None:
             return None
-        until = self._monotonic() + KEPT_SECONDS
-        if not known and not self._unknown.acquire(timeout=LOOKUP_SECONDS):
-            raise BusyError("too many unknown tokens are being looked up", hint="repeat the request")
-        try:
-            with _translated():
-                row = self._table.find(digest)
-        finally:
-            if not known:
-                self._unknown.release()
-        with self._keeping:
-            self._kept.pop(digest, None)
-            grant = None if row is None else _grant(row)
-            if grant is None or not isinstance(row, TokenRow):
-                return None
-            while len(self._kept) >= KEPT_MAX:
-                del self._kept[next(iter(self._kept))]
-            kept = self._kept[digest] = _Kept(row.hash, grant, row.expires, until)
-        return kept
-
-    def _now(self) -> int:
-        """Return the time in µs since 1970 UTC."""
-        return int(self._clock() * 1_000_000)
+        with _translated():
+            row = self._table.find(digest)
+        grant = None if row is None else _grant(row)
+        # A table may take other hashes for equal.
+        if grant is None or not isinstance(row, TokenRow) or not hmac.compare_digest(row.hash, digest):
+            return None
+        return grant, row.expires
 
     def for_this_run(self, scope: Scope = Scope.READ, *, name: str = VISITOR) -> str:
         """Make a token that ends with this object and is never stored. It allows all memories."""
         bearer = _random()
-        self._visitors[sha256(bearer.encode()).digest()] = Grant(name, scope, (ALL,))
+        self._keep_for_ever(bearer, Grant(name, scope, (ALL,)))
         return bearer
 
     def new(
@@ -319,9 +181,7 @@ class Tokens:
             _name(name)
         with _translated():
             removed = table.remove(name)
-        with self._keeping:
-            for digest in [digest for digest, kept in self._kept.items() if kept.grant.name == name]:
-                del self._kept[digest]
+        self._forget(name)
         if not removed:
             _name(name)
             raise NotFoundError(
@@ -336,7 +196,6 @@ class Tokens:
     def close(self) -> None:
         """Release the table, and forget all grants."""
         self._kept.clear()
-        self._visitors.clear()
         table, self._table = self._table, None
         if table is not None:
             table.close()
@@ -353,13 +212,6 @@ def _translated() -> Iterator[None]:
             str(error),
             hint="delete this file, and make all tokens again",
         ) from error
-
-
-def _digest_of(bearer: object) -> bytes | None:
-    """Return the hash of a token, or None if the text does not have the form of a token."""
-    if not isinstance(bearer, str) or not _TOKEN.fullmatch(bearer):
-        return None
-    return sha256(bearer.encode()).digest()
 
 
 def _random() -> str:

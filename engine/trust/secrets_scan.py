@@ -14,9 +14,8 @@ from engine.base.errors import RefusedError
 from engine.base.validation import show_id
 from engine.commands.secrets.filter import ATOM_TEXTS
 from engine.commands.secrets.policy import Mode, SecretsPolicy
-from engine.ledger.codec import unpack
 from engine.ledger.journal import RawEntry, open_payload, read_header, read_log
-from engine.ledger.layout import PAYLOAD
+from engine.ledger.layout import PAYLOAD, unpack
 from engine.store.replay import Progress, no_progress
 from proofs.events import AtomBody, AtomDetail, Body, EdgeBody, EdgeDetail, ReasonBody, TagsBody, TypeBody
 
@@ -60,11 +59,11 @@ def scan(rows: Reader, policy: SecretsPolicy, progress: Progress = no_progress) 
         progress(seq + 1, size)
 
 
-def journal_check(policy: SecretsPolicy, found: Counter[str]) -> Callable[[RawEntry], None]:
+def journal_check(policy: SecretsPolicy, counts: Counter[str]) -> Callable[[RawEntry], None]:
     """Return a function that checks one event for secrets; the import of a journal calls it for each event.
 
     Imported events cannot be changed, so they cannot be redacted. In the mode `warn`, the function adds the
-    number of secrets to `found`. In the modes `redact` and `refuse`, it raises RefusedError when it finds
+    number of secrets to `counts`. In the modes `redact` and `refuse`, it raises RefusedError when it finds
     a secret.
     """
 
@@ -79,7 +78,7 @@ def journal_check(policy: SecretsPolicy, found: Counter[str]) -> Callable[[RawEn
                     f"the {field} of event {seq} contains what looks like a secret: {', '.join(kinds)}",
                     hint="a journal cannot be redacted; to import it unchanged, set ENGINE_SECRETS=warn",
                 )
-            found.update(kinds)
+            counts.update(kinds)
 
     return check
 

@@ -65,8 +65,8 @@ def _add(path: Path, parts: dict[Path, str], above: tuple[Path, ...]) -> None:
             _add((path.parent / other).resolve(), parts, (*above, path))
     exported = [name for _, name in _EXPORT.findall(code)]
     exported += [name for names, _ in _REEXPORT.findall(code) for name in _names(names)]
-    code = _REEXPORT.sub(lambda found: _bound(found, path), code)
-    code = _IMPORT.sub(lambda found: _bound(found, path), code)
+    code = _REEXPORT.sub(lambda match: _bound(match, path), code)
+    code = _IMPORT.sub(lambda match: _bound(match, path), code)
     code = _EXPORT.sub(r"\1 \2", code)
     if left := _LEFT.search(code):
         raise ValueError(f"{path.name} has {left[0].strip()!r}, which cannot stand in one file")
@@ -74,10 +74,10 @@ def _add(path: Path, parts: dict[Path, str], above: tuple[Path, ...]) -> None:
     parts[path] = f"const {name} = (() => {{\n{code}\nreturn {{ {', '.join(exported)} }};\n}})();\n"
 
 
-def _bound(found: re.Match[str], path: Path) -> str:
+def _bound(match: re.Match[str], path: Path) -> str:
     """Return the statement that takes the names of an import from the object of another module."""
-    names = ", ".join(name.replace(" as ", ": ") for name in _names(found[1]))
-    return f"const {{ {names} }} = {_variable((path.parent / found[2]).resolve())};\n"
+    names = ", ".join(name.replace(" as ", ": ") for name in _names(match[1]))
+    return f"const {{ {names} }} = {_variable((path.parent / match[2]).resolve())};\n"
 
 
 def _names(listed: str) -> list[str]:

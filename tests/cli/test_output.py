@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.base.json_text import dumped
-from engine.cli.cli_output import shown
+from engine.cli.shown_parts import shown
 from engine.files.ingest.field_values import content_problem
 from tests.support.command_line import Cli
 from tests.support.shared_data import needs
@@ -88,7 +88,7 @@ def test_naughty_strings_pass_through(cli: Cli) -> None:
 def test_markup_and_escapes_in_a_content_are_text(
     cli: Cli, command: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Rich markup, emoji codes and escape sequences in content are printed literally."""
+    """Markup, emoji codes and escape sequences in content are printed literally."""
     content = "[bold red]kettle[/] :smile: \x1b[2J {0} %s"
     atom = cli("add", content).out.strip()
     monkeypatch.setenv("FORCE_COLOR", "1")

@@ -26,9 +26,11 @@ COMMAND = "import sys; from engine.cli.main import main; sys.exit(main(sys.argv[
 def descriptors(free: int) -> Iterator[None]:
     """Let this process open at most `free` further files in the block."""
     before = resource.getrlimit(resource.RLIMIT_NOFILE)
-    first = os.dup(0)
-    os.close(first)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (first + free, before[1]))
+    # The numbers that are not in use need not follow each other: each new file takes the lowest of them.
+    unused = [os.dup(0) for _ in range(free + 1)]
+    for number in unused:
+        os.close(number)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (unused[-1], before[1]))
     try:
         yield
     finally:

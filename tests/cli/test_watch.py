@@ -166,7 +166,7 @@ def test_without_the_library_the_extra_is_named(
 ) -> None:
     """The error names the extra, and nothing is ingested."""
     (surroundings / "notes").mkdir()
-    monkeypatch.setattr("engine.files.folder_watching.find_spec", lambda name: None)
+    monkeypatch.setitem(sys.modules, "watchfiles", None)
     result = cli("watch", "notes")
     assert (result.code, "pip install 'memroot[watch]'" in result.err) == (10, True)
     assert not (surroundings / "store").exists()

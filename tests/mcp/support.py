@@ -27,7 +27,7 @@ from engine.mcp.profiles import profile_of, writing
 from engine.mcp.stdio import Server
 from engine.mcp.tool_definition import Profile
 from engine.mcp.wire import Wire
-from engine.memory.open_memory import Lease
+from engine.memory.lease import Lease
 
 ROOT = Path(__file__).resolve().parents[2]
 TIMEOUT = 60

@@ -8,13 +8,16 @@ import re
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from jsonschema import Draft202012Validator  # type: ignore[import-untyped]  # it ships no type hints
+from jsonschema.exceptions import best_match  # type: ignore[import-untyped]
 
 from engine.base.errors import CorruptionError, EngineError, InvalidInputError
 from engine.engine import Engine
-from engine.mcp.argument_check import Checker
+from engine.mcp.argument_check import checked
 from engine.mcp.memory_profile import PROFILE
+from engine.mcp.profiles import MODULES, profile_of
 from engine.mcp.reading_tools import RECALL
 from engine.mcp.tool_definition import Profile, Tool
 from tests.mcp.support import Answer, Memory
@@ -98,10 +101,51 @@ def test_a_wrong_argument_is_named(
     assert memory.engine.size == size
 
 
+SCHEMAS = st.sampled_from([tool.input for name in MODULES for tool in profile_of(name).tools])
+
+
+@st.composite
+def arguments(draw: st.DrawFn, schema: dict[str, Any]) -> Any:
+    """Return a value that often passes the schema, and often fails in one place."""
+    if draw(st.integers(0, 9)) == 0:
+        return draw(JSON)
+    match schema.get("type"):
+        case "object":
+            names = draw(st.sets(st.sampled_from([*schema["properties"], "other"])))
+            names |= set(schema.get("required", ())) if draw(st.booleans()) else set()
+            rules = {"other": {}, **schema["properties"]}
+            return {name: draw(arguments(rules[name])) for name in sorted(names)}
+        case "array":
+            return draw(st.lists(arguments(schema["items"]), max_size=3)) * draw(st.sampled_from([1, 1, 40]))
+        case "string":
+            return "a" * draw(st.integers(0, 2) | st.just(schema["maxLength"] + 1))
+        case "integer":
+            bounds = schema["minimum"], schema["maximum"]
+            return draw(st.integers(bounds[0] - 1, bounds[1] + 1)) * draw(st.sampled_from([1, 1.0]))
+        case _:
+            return draw(st.booleans() | st.sampled_from(schema.get("enum", [None])))
+
+
+@given(st.data())
+def test_what_json_schema_accepts_is_accepted(data: st.DataObject) -> None:
+    """A call is refused if and only if JSON Schema refuses it; the message names the place of an error."""
+    schema = data.draw(SCHEMAS)
+    given_arguments = data.draw(arguments(schema).filter(lambda value: isinstance(value, dict)))
+    assume("\\u" not in json.dumps(given_arguments) and "\x00" not in str(given_arguments))
+    best = best_match(Draft202012Validator(schema).iter_errors(given_arguments))
+    if best is None:
+        assert given_arguments.items() <= checked(schema, given_arguments).items()
+        return
+    with pytest.raises(InvalidInputError) as refused:
+        checked(schema, given_arguments)
+    steps = [f"[{step}]" if isinstance(step, int) else str(step) for step in best.absolute_path]
+    assert all(step in str(refused.value) for step in steps)
+
+
 def test_a_lone_surrogate_is_refused_at_the_border() -> None:
     """A lone surrogate is refused even if the JSON parser let it through."""
     with pytest.raises(InvalidInputError, match=r"query has U\+D800 at character 1"):
-        Checker(RECALL.input).checked({"query": "a\ud800"})
+        checked(RECALL.input, {"query": "a\ud800"})
 
 
 def test_a_refusal_never_repeats_at_length_what_was_given(memory: Memory) -> None:
@@ -118,7 +162,7 @@ def fails(problem: Exception) -> Profile:
     def run(engine: Engine, arguments: dict[str, Any]) -> dict[str, Any]:
         raise problem
 
-    return Profile("test", "", (Tool("fails", "", {"type": "object"}, {"type": "object"}, run),))
+    return Profile("test", "", (Tool("fails", "", {"type": "object"}, run, {"type": "object"}),))
 
 
 def test_an_error_of_the_engine_says_what_to_do(memory: Memory) -> None:

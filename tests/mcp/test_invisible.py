@@ -25,10 +25,10 @@ def echo(texts: list[str]) -> Memory:
         raise InvalidInputError(texts[0], hint=texts[0])
 
     tools = [
-        Tool(name, name, members({}), {"type": "object"}, one, text=text)
+        Tool(name, name, members({}), one, {"type": "object"}, text=text)
         for name, one, text in (("plain", run, lambda fields: fields["text"]), ("fail", fail, str))
     ]
-    tools.append(Tool("json", "json", members({}), {"type": "object"}, run))
+    tools.append(Tool("json", "json", members({}), run, {"type": "object"}))
     resource = Resource("engine://memory/text", "text", "text", lambda engine, given: texts[0])
     prompt = Prompt("say", "say", {}, lambda given: texts[0])
     return Memory(Engine.open("memory:"), Profile("echo", "", tuple(tools), (resource,), (prompt,)))

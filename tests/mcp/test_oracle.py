@@ -19,7 +19,7 @@ from engine.mcp.dispatch import Dispatcher
 from engine.mcp.memory_profile import PROFILE
 from engine.mcp.profiles import profile_of
 from engine.mcp.tool_definition import Profile
-from engine.memory.open_memory import Lease
+from engine.memory.lease import Lease
 from engine.service.mcp_http import server_of
 from tests.mcp.support import INITIALIZE, INITIALIZED, discover, piped
 

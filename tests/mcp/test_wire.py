@@ -16,7 +16,7 @@ from engine.mcp.dispatch import THREADS, Dispatcher
 from engine.mcp.stdio import Server
 from engine.mcp.tool_definition import Profile, Tool
 from engine.mcp.wire import LINE_BYTES_MAX, Wire
-from engine.memory.open_memory import Lease
+from engine.memory.lease import Lease
 from tests.mcp.support import INITIALIZE, TIMEOUT, call
 
 ANYTHING = {"type": "object"}
@@ -88,7 +88,7 @@ def gate(piped: Piped) -> Iterator[Gate]:
     """Return the tool `wait` on a server in a thread, after the handshake."""
     made = Gate()
     with Engine.open("memory:") as engine:
-        profile = Profile("test", "", (Tool("wait", "", ANYTHING, ANYTHING, made.run),))
+        profile = Profile("test", "", (Tool("wait", "", ANYTHING, made.run, ANYTHING),))
         server = Server(Dispatcher(profile, Lease(lambda: engine)), piped.wire)
         thread = threading.Thread(target=server.run, args=(lambda: None,))
         thread.start()

@@ -9,16 +9,15 @@ from pathlib import Path
 from starlette.testclient import TestClient
 
 from engine.base.scopes import Scope
-from engine.service.access import Access
+from engine.service.access import Access, Grant, GrantCache
 from engine.service.app import application
 from engine.service.served_memories import UNNAMED, Memories
 
 
 @dataclass(frozen=True)
-class KnownGrant:
+class KnownGrant(Grant):
     """A grant that lists its scopes: memory name → scope; `*` for all memories."""
 
-    name: str
     scopes: Mapping[str, Scope]
 
     def allows(self, scope: Scope, memory: str) -> bool:
@@ -26,11 +25,12 @@ class KnownGrant:
         return self.scopes.get(memory, self.scopes.get("*", 0)) >= scope
 
 
-class KnownTokens:
+class KnownTokens(GrantCache):
     """Tokens that are their own names."""
 
     def __init__(self, **scopes: Mapping[str, Scope]) -> None:
-        self._grants = {name: KnownGrant(name, found) for name, found in scopes.items()}
+        super().__init__(lambda digest: None)
+        self._grants = {name: KnownGrant(name, Scope.READ, (), found) for name, found in scopes.items()}
 
     def check(self, bearer: str) -> KnownGrant | None:
         """Return the grant of the token with this name."""

@@ -6,8 +6,6 @@ import json
 import re
 import signal
 import sqlite3
-import subprocess
-import sys
 from contextlib import closing
 from pathlib import Path
 
@@ -19,6 +17,7 @@ from engine.engine import Engine
 from engine.service.tokens import Tokens
 from engine.store.named_places import tokens_file
 from tests.service.processes import serving
+from tests.support.command_line import Cli
 
 pytestmark = pytest.mark.slow
 
@@ -92,12 +91,11 @@ def test_sigterm_ends_the_service(tmp_path: Path) -> None:
     ],
 )
 def test_wrong_options_are_refused_before_anything_listens(
-    tmp_path: Path, options: tuple[str, ...], part: str
+    bare: Cli, tmp_path: Path, options: tuple[str, ...], part: str
 ) -> None:
     """The message says what is wrong, and what to do."""
     store = f"sqlite:{tmp_path / 'notes.db'}"
     Engine.open(store).close()
-    command = [sys.executable, "-m", "engine", "serve", "--store", store, *options]
-    ended = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT, check=False)
-    assert ended.returncode in {2, 7}
-    assert part in ended.stderr
+    ended = bare("serve", "--store", store, *options)
+    assert ended.code in {2, 7}
+    assert part in ended.err

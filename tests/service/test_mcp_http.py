@@ -9,7 +9,7 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Self
@@ -21,6 +21,7 @@ from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
 from tests.mcp.support import INITIALIZE, TIMEOUT, Answer, arguments, call, environment, facts_of
+from tests.support.command_line import Cli
 
 pytestmark = pytest.mark.slow
 
@@ -232,37 +233,32 @@ def test_a_new_token_is_shown_once_and_taken(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_ends_the_server(tmp_path: Path, number: signal.Signals) -> None:
-    """A signal ends the server with exit code 0 and no output."""
+    """A signal ends the server with exit code 0 and no output; the log says nothing of headers."""
     asked = json.dumps(call(2, "status")).encode()
     with Served(tmp_path / "store", ENGINE_MCP_TOKEN=TOKEN) as server:
         assert server.request(asked, Mcp_Protocol_Version="2025-11-25")[0] == 200
+        assert server.request(Host="evil\x9b2J")[0] == 421
         assert server.end(number) == (0, "", "")
 
 
-def test_what_a_request_says_cannot_reach_a_terminal_by_the_log(tmp_path: Path) -> None:
-    """The log says nothing of headers, so that nobody can write to it."""
-    with Served(tmp_path / "store", ENGINE_MCP_TOKEN=TOKEN) as server:
-        assert server.request(Host="evil\x9b2J")[0] == 421
-        assert server.end() == (0, "", "")
+Refused = Callable[..., tuple[int, str]]
 
 
-def refused(store: Path, *more: str, **env: str) -> tuple[int, str]:
-    """Return the exit code and message of a server that does not start."""
-    done = subprocess.run(
-        [sys.executable, *arguments(store, *more)],
-        env=environment(**env),
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=TIMEOUT,
-        check=False,
-    )
-    assert "Traceback" not in done.stderr
-    return done.returncode, done.stderr
+@pytest.fixture
+def refused(bare: Cli, monkeypatch: pytest.MonkeyPatch) -> Refused:
+    """A function that returns the exit code and message of a server that does not start."""
+
+    def run(store: Path, *more: str, **env: str) -> tuple[int, str]:
+        for name, value in env.items():
+            monkeypatch.setenv(name, value)
+        ended = bare("mcp", "--store", str(store), *more)
+        return ended.code, ended.err
+
+    return run
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.0.1", "example.com", ""])  # noqa: S104  it is refused
-def test_no_other_address_is_listened_on(tmp_path: Path, host: str) -> None:
+def test_no_other_address_is_listened_on(refused: Refused, tmp_path: Path, host: str) -> None:
     """Any address other than loopback is refused."""
     code, message = refused(tmp_path, "--http", "0", "--host", host, ENGINE_MCP_TOKEN=TOKEN)
     assert code == 7
@@ -270,14 +266,14 @@ def test_no_other_address_is_listened_on(tmp_path: Path, host: str) -> None:
 
 
 @pytest.mark.parametrize("token", ["", "short", "with spaces in it, long", "é" * 40])
-def test_a_weak_token_is_refused_without_being_shown(tmp_path: Path, token: str) -> None:
+def test_a_weak_token_is_refused_without_being_shown(refused: Refused, tmp_path: Path, token: str) -> None:
     """A token that is too short or has invalid characters is refused and not printed."""
     code, message = refused(tmp_path, "--http", "0", ENGINE_MCP_TOKEN=token)
     assert code == 7
     assert not token or token not in message
 
 
-def test_the_token_comes_from_a_file_that_nobody_else_can_read(tmp_path: Path) -> None:
+def test_the_token_comes_from_a_file_that_nobody_else_can_read(refused: Refused, tmp_path: Path) -> None:
     """A token file that others can read is refused; a private token file is used."""
     file = tmp_path / "token"
     file.write_text(TOKEN + "\n")
@@ -290,7 +286,7 @@ def test_the_token_comes_from_a_file_that_nobody_else_can_read(tmp_path: Path) -
         assert server.end()[0] == 0
 
 
-def test_a_port_that_is_taken_is_said_to_be(tmp_path: Path) -> None:
+def test_a_port_that_is_taken_is_said_to_be(refused: Refused, tmp_path: Path) -> None:
     """A port in use is named in the error, without a traceback."""
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
@@ -301,6 +297,6 @@ def test_a_port_that_is_taken_is_said_to_be(tmp_path: Path) -> None:
     assert str(port) in message
 
 
-def test_options_of_http_alone_are_refused_without_it(tmp_path: Path) -> None:
+def test_options_of_http_alone_are_refused_without_it(refused: Refused, tmp_path: Path) -> None:
     """HTTP options are refused without --http, which would ignore the token."""
     assert refused(tmp_path, "--host", "localhost")[0] == 2

@@ -17,11 +17,11 @@ import pytest
 from engine.base.scopes import Scope
 from engine.service.access import Access
 from engine.service.app import application
-from engine.service.guard import BUCKETS, Metrics
-from engine.service.request_logs import Exchange, JsonFormatter, log_requests
+from engine.service.guard import BUCKETS, Exchange, Metrics, log_requests
+from engine.service.request_logs import JsonFormatter
 from engine.service.served_memories import Memories
 from tests.service.raw import Served, rest_of, serving, status_of
-from tests.service.support import KnownGrant
+from tests.service.support import KnownTokens
 
 pytestmark = pytest.mark.slow
 
@@ -29,15 +29,12 @@ BEARER = "mr_the-token-that-nobody-may-see"
 GOOD = f"Authorization: Bearer {BEARER}"
 
 
-class OneToken:
+class OneToken(KnownTokens):
     """A table with one token."""
 
-    def check(self, bearer: str) -> KnownGrant | None:
-        """Return the grant of the token."""
-        return KnownGrant("ada", {"*": Scope.ADMIN}) if bearer == BEARER else None
-
-    def kept(self, bearer: str) -> KnownGrant | None:
-        """Keep nothing, so that each request asks `check`."""
+    def __init__(self) -> None:
+        super().__init__(ada={"*": Scope.ADMIN})
+        self._grants[BEARER] = self._grants.pop("ada")
 
     def is_known(self, bearer: str) -> bool:
         """Return False: each check is a first one."""

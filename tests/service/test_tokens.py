@@ -26,9 +26,11 @@ from engine.base.errors import (
     NotFoundError,
 )
 from engine.base.scopes import Scope
+from engine.service import access
 from engine.service import tokens as module
+from engine.service.access import ALL, KEPT_MAX, KEPT_SECONDS, LOOKUPS_MAX, UNNAMED, Grant
 from engine.service.token_tables import TokenRow
-from engine.service.tokens import ALL, KEPT_MAX, KEPT_SECONDS, LOOKUPS_MAX, RESERVED, UNNAMED, Grant, Tokens
+from engine.service.tokens import RESERVED, Tokens
 from engine.store.named_places import tokens_file
 
 WRONG = "mr_" + "a" * 43
@@ -348,7 +350,7 @@ def test_unknown_tokens_cannot_stop_known_ones(
     counted: Tokens, table: Table, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """At most LOOKUPS_MAX unknown tokens are looked up at once; further ones are busy, known ones go on."""
-    monkeypatch.setattr(module, "LOOKUP_SECONDS", 0.01)
+    monkeypatch.setattr(access, "LOOKUP_SECONDS", 0.01)
     token = counted.new("bob")
     assert counted.check(token) is not None
     table.waiting, table.going_on = threading.Barrier(LOOKUPS_MAX + 1), threading.Event()

@@ -6,12 +6,13 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from http import HTTPStatus
-from typing import Any, Final
-
-from starlette.types import Receive, Scope, Send
+from typing import TYPE_CHECKING, Any, Final
 
 from engine.base import errors
 from engine.base.errors import EngineError
+
+if TYPE_CHECKING:
+    from starlette.types import Receive, Scope, Send
 
 MEDIA_TYPE: Final = "application/problem+json"
 

@@ -39,6 +39,7 @@ from engine.files.ingest.documents import (
     open_regular,
 )
 from engine.files.ingest.field_values import checked_content, tag_of
+from engine.files.ingest.file_reading import read_bytes, unreadable, utf8_text
 from engine.files.ingest.folder_walk import find_files
 from engine.files.ingest.markdown_metadata import Frontmatter, read_frontmatter
 from engine.files.ingest.pieces import distinct_tags, file_title
@@ -96,15 +97,9 @@ def _text(file: SourceFile) -> str:
     """Return the text of a regular file, or raise `BadItemError`."""
     try:
         with open_regular(file.path) as stream:
-            raw = stream.read(FILE_BYTES_MAX + 1)
-        text = raw.decode()
+            return utf8_text(read_bytes(stream, FILE_BYTES_MAX))
     except OSError as error:
-        raise BadItemError(f"the file cannot be read: {(error.strerror or 'failed').lower()}") from None
-    except UnicodeDecodeError as error:
-        raise BadItemError(f"the file is not valid UTF-8 at byte {error.start}") from None
-    if len(raw) > FILE_BYTES_MAX:
-        raise BadItemError(f"the file is over {FILE_BYTES_MAX:,} bytes long")
-    return text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
+        raise BadItemError(unreadable(error)) from None
 
 
 @dataclass(slots=True)

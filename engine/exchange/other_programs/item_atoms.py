@@ -34,7 +34,7 @@ from engine.files.ingest.documents import Skipped
 from engine.files.ingest.import_run import ImportRun
 from engine.files.ingest.ingest_links import caseless
 from engine.followers.tags import LIVE, members
-from engine.ledger.codec import unpack
+from engine.ledger.layout import unpack
 from engine.ledger.queries import atom_of, edge_of, edges_at, record_at
 from engine.ledger.records import (
     AtomRecord,

@@ -19,9 +19,8 @@ from backends.salvaged_rows import FoundRows
 from engine.base.errors import CorruptionError
 from engine.followers.base import decode_cursor
 from engine.followers.log import WIDTH, complete_root
-from engine.ledger.codec import decode_header
 from engine.ledger.journal import decode_log
-from engine.ledger.layout import CURSOR, JOURNAL, LOG, journal_key, payload_key, subtree_key
+from engine.ledger.layout import CURSOR, JOURNAL, LOG, decode_header, journal_key, payload_key, subtree_key
 from proofs.hashing import SALT_BYTES, commitment
 from proofs.log import Frontier, leaf_hash, node_hash
 

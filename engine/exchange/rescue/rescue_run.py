@@ -15,12 +15,11 @@ from engine.exchange.journal_import import CheckedReplay, batches
 from engine.exchange.rescue.rescue_headers import Headers, choose_headers
 from engine.exchange.rescue.rescued_journal import Contents, Written, choose_contents, write_journal
 from engine.files.atomic_output import new_store
-from engine.ledger.codec import decode_header
 from engine.ledger.journal import RawEntry, read_raw
-from engine.ledger.layout import CURSOR, ERASING, JOURNAL, LOG, PAYLOAD, SUBTREE, journal_key
-from engine.ledger.roots import Roots
+from engine.ledger.layout import CURSOR, ERASING, JOURNAL, LOG, PAYLOAD, SUBTREE, decode_header, journal_key
 from engine.store import maintenance
 from engine.store.replay import Progress, no_progress, scratch_backend
+from engine.store.views import Roots
 from engine.trust.audit.verify import verify
 from proofs.events import Header
 

@@ -19,9 +19,16 @@ from engine.base import limits
 from engine.base.errors import CorruptionError
 from engine.base.validation import show_id
 from engine.exchange.rescue.rescue_headers import Headers, header_rows, payload_with_one_bit_back
-from engine.ledger.codec import decode_header
-from engine.ledger.journal import encode_log, encode_seq, open_payload, subject_key
-from engine.ledger.layout import JOURNAL, LOG, erasure_key, journal_key, payload_key
+from engine.ledger.journal import encode_log, open_payload, subject_key
+from engine.ledger.layout import (
+    JOURNAL,
+    LOG,
+    decode_header,
+    encode_seq,
+    erasure_key,
+    journal_key,
+    payload_key,
+)
 from proofs.codec import encode_body, encode_header
 from proofs.events import (
     ERASING_KINDS,

@@ -9,12 +9,16 @@ run the same version of the same code, and no message is stored, so the form of 
 
 from __future__ import annotations
 
+import json
 import os
 import stat
+import subprocess
+import sys
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cache
 from importlib.util import find_spec
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, BinaryIO, Final, Literal, NamedTuple
 
@@ -112,6 +116,9 @@ class Piece:
     no text."""
 
 
+_values_of: Final = attrgetter(*(one.name for one in fields(Piece)))
+
+
 @dataclass(frozen=True, slots=True)
 class Document:
     """A Markdown or text file, with its pieces in the order of the file."""
@@ -198,6 +205,28 @@ def open_regular(path: Path) -> BinaryIO:
 Item = Document | JsonLine | Skipped
 
 
+def start_reader(program: str, *arguments: object, ahead_bytes: int = -1) -> subprocess.Popen[bytes]:
+    """Start a Python process that has the same paths of modules, and pipes for its input and output.
+
+    Args:
+        program: The code. It finds the paths of modules as JSON in its first argument.
+        arguments: The other arguments.
+        ahead_bytes: The size of the pipes, if the operating system can set it; -1 for its default.
+
+    Raises:
+        OSError: the process cannot be started.
+        ValueError: an argument contains a NUL.
+    """
+    paths = json.dumps([path for path in sys.path if isinstance(path, str)])
+    return subprocess.Popen(  # noqa: S603  our own interpreter and module; the files are passed on stdin
+        [sys.executable, "-I", "-c", program, paths, *map(str, arguments)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        pipesize=ahead_bytes,
+    )
+
+
 def send(stream: BinaryIO, message: object) -> None:
     """Write a message, preceded by its length in four bytes."""
     raw = dumps(message)
@@ -237,22 +266,7 @@ def _encode(item: Item) -> list[Any]:
         return [item.reason, item.source, item.line, item.kept, item.kind]
     if isinstance(item, JsonLine):
         raise TypeError("lines of JSON Lines files are not sent")
-    pieces = [
-        [
-            piece.content,
-            piece.title,
-            piece.tags,
-            piece.occurrence,
-            piece.links,
-            piece.created,
-            piece.id,
-            piece.sequence,
-            piece.aliases,
-            piece.meta,
-        ]
-        for piece in item.pieces
-    ]
-    return [None, item.source, [item.title, item.left_out], pieces, None]
+    return [None, item.source, [item.title, item.left_out], list(map(_values_of, item.pieces)), None]
 
 
 def decode_items(values: list[Any]) -> list[Document | Skipped]:
@@ -266,19 +280,11 @@ def _decode(reason: str | None, source: str, third: Any, fourth: Any, kind: Any)
     new = tuple.__new__  # half of the time of the constructor (measured)
     pieces = tuple(
         Piece(
-            content,
-            title,
-            tuple(tags),
-            occurrence,
-            tuple([new(Reference, link) for link in links]),
-            created,
-            key,
-            sequence,
-            tuple(aliases),
-            meta,
+            content, title, tuple(tags), occurrence, tuple([new(Reference, link) for link in links]),
+            created, key, sequence, tuple(aliases), meta,
         )
         for content, title, tags, occurrence, links, created, key, sequence, aliases, meta in fourth
-    )
+    )  # fmt: skip
     title, left_out = third
     return Document(source, title, pieces, left_out)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, BinaryIO, Final
 
 from engine.base.errors import RefusedError
 from engine.files.ingest.documents import (
@@ -68,50 +68,51 @@ def read_file(
                 lines = parse_jsonl(stream, file.source, line_bytes_max=line_bytes_max)
                 yield from lines if screen is None else (_screened(screen, item) for item in lines)
                 return
-            file_bytes_max = CONVERTED_BYTES_MAX.get(file.format, file_bytes_max)
-            raw = stream.read(file_bytes_max + 1)
-        if len(raw) > file_bytes_max:
-            raise BadItemError(f"the file is over {file_bytes_max} bytes long", "too large")
-        if file.format in LIBRARIES:
-            if convert is None:
-                raise ValueError(f"no converter was given for {file.format}")
-            yield from _converted(convert(raw, file.format), file, tokens_max, screen)
-            return
-        text = decode(raw)
+            raw = read_bytes(stream, CONVERTED_BYTES_MAX.get(file.format, file_bytes_max))
+        found: str | Converted
+        if file.format not in LIBRARIES:
+            found = decode(raw)
+        elif convert is not None:
+            found = convert(raw, file.format)
+        else:
+            raise ValueError(f"no converter was given for {file.format}")
     except BadItemError as error:
         yield Skipped(file.source, str(error), kind=error.kind)
         return
     except OSError as error:
-        yield Skipped(file.source, f"the file cannot be read: {(error.strerror or 'failed').lower()}")
+        yield Skipped(file.source, unreadable(error))
         return
-    if screen is not None:
-        try:
-            text = screen.text(text, "the file")
-        except RefusedError as error:
-            yield Skipped(file.source, str(error), screen.line_of(text), kind="secret")
-            return
-    parse = parse_plain
-    if file.format == "markdown":
-        # Imported here because markdown-it and PyYAML are slow to load.
-        from engine.files.ingest.markdown import parse_markdown as parse
-    document, skipped = parse(text, file.source, tokens_max=tokens_max)
-    yield from skipped
-    yield document
-
-
-def _converted(
-    found: Converted, file: SourceFile, tokens_max: int, screen: Screen | None
-) -> Iterator[Document | Skipped]:
-    """Yield the results of `read_file` for a file that must be converted."""
     if screen is not None:
         try:
             found = screen.value(found, "the file")
         except RefusedError as error:
-            yield Skipped(file.source, str(error), kind="secret")
+            line = screen.line_of(found) if isinstance(found, str) else None
+            yield Skipped(file.source, str(error), line, kind="secret")
             return
-    document, skipped = parse_converted(found, file.source, tokens_max=tokens_max)
+    if isinstance(found, Converted):
+        document, skipped = parse_converted(found, file.source, tokens_max=tokens_max)
+    elif file.format == "markdown":
+        # Imported here because markdown-it and PyYAML are slow to load.
+        from engine.files.ingest.markdown import parse_markdown
+
+        document, skipped = parse_markdown(found, file.source, tokens_max=tokens_max)
+    else:
+        document, skipped = parse_plain(found, file.source, tokens_max=tokens_max)
     yield from skipped
     yield document
+
+
+def read_bytes(stream: BinaryIO, bytes_max: int) -> bytes:
+    """Return the bytes of an open file; raise `BadItemError` if there are more than `bytes_max`."""
+    raw = stream.read(bytes_max + 1)
+    if len(raw) > bytes_max:
+        raise BadItemError(f"the file is over {bytes_max} bytes long", "too large")
+    return raw
+
+
+def unreadable(error: OSError) -> str:
+    """Return the reason to report for a file that the operating system does not let this process read."""
+    return f"the file cannot be read: {(error.strerror or 'failed').lower()}"
 
 
 def screened_files(screen: Screen | None, found: Iterable[Found]) -> Iterator[Found]:
@@ -164,6 +165,15 @@ def decode(raw: bytes) -> str:
     nul = raw.find(b"\x00")
     if nul >= 0:
         raise BadItemError(f"the file is not text: there is a NUL at byte {nul}", "not text")
+    return utf8_text(raw)
+
+
+def utf8_text(raw: bytes) -> str:
+    """Decode a text as `decode` does, but allow NUL.
+
+    Raises:
+        BadItemError: the file is not valid UTF-8.
+    """
     try:
         text = raw.decode()
     except UnicodeDecodeError as error:

@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path, PurePath
 from typing import Any, Final
 
+from backends.errors import installing
 from engine.base.errors import InvalidInputError, NotFoundError
 from engine.files.ingest.documents import EXTRA, Format, PassedOver, Skipped, SourceFile, is_convertible
 from engine.files.ingest.exclude import EXCLUDED, GITIGNORE, Exclusions
@@ -159,7 +160,7 @@ def _search(root: Path, source: str, exclusions: Exclusions, base: str | None) -
     elif not stat.S_ISREG(mode):
         yield Skipped(_printable(source), "not a regular file", kind="not a regular file")
     elif not is_convertible(file_format):
-        reason = f"the extra `{EXTRA}` is not installed: pip install 'memroot[{EXTRA}]'"
+        reason = f"the extra `{EXTRA}` is not installed: {installing(EXTRA)}"
         yield Skipped(_printable(source), reason, kind="extra missing")
     else:
         yield _source_file(os.fsencode(real), os.fsencode(source), file_format)

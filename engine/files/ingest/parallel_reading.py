@@ -9,7 +9,6 @@ reads a file.
 from __future__ import annotations
 
 import gc
-import json
 import os
 import signal
 import subprocess
@@ -21,18 +20,22 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, BinaryIO, Final, cast
 
 from engine.files.ingest.conversion.conversion_process import Converter
-from engine.files.ingest.documents import READY, Item, SourceFile, decode_items, encode_files, receive
+from engine.files.ingest.documents import (
+    READY,
+    Item,
+    SourceFile,
+    decode_files,
+    decode_items,
+    encode_files,
+    encode_items,
+    receive,
+    send,
+    start_reader,
+)
 from engine.files.ingest.file_reading import read_file
 
 if TYPE_CHECKING:
     from engine.commands.secrets.filter import Screen
-
-
-from io import BytesIO
-from queue import Queue
-from threading import Thread
-
-from engine.files.ingest.documents import decode_files, encode_items, send
 
 FILES_MIN: Final = 400
 """The smallest number of files for which other processes are started. Starting a process takes as long
@@ -53,11 +56,8 @@ _PROGRAM: Final = (
 """The program of a reading process. It reads the list of files before its slow imports, so that the writer
 of the list does not wait."""
 
-_BLOCK_BYTES: Final = 64 << 10
-"""The number of bytes that are collected before they are passed to the thread that writes them."""
-
-_BLOCKS_MAX: Final = 64
-"""The number of blocks that may wait to be written: the process is at most 4 MiB or one file ahead."""
+_AHEAD_BYTES: Final = 1 << 20
+"""The number of bytes by which a process may be ahead: the size of its pipe."""
 
 
 @contextmanager
@@ -141,14 +141,8 @@ def _started(files: Sequence[SourceFile]) -> subprocess.Popen[bytes] | None:
     name = Path(sys.executable or "").name.lower()
     if getattr(sys, "frozen", False) or not name.startswith(("python", "pypy")):
         return None  # the program that contains the interpreter would be started
-    paths = json.dumps([path for path in sys.path if isinstance(path, str)])
     try:
-        process = subprocess.Popen(  # noqa: S603  our own interpreter and module; the files are passed on stdin
-            [sys.executable, "-I", "-c", _PROGRAM, paths],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-        )
+        process = start_reader(_PROGRAM, ahead_bytes=_AHEAD_BYTES)
     except (OSError, ValueError):
         return None
     try:
@@ -189,30 +183,10 @@ def main(listed: bytes) -> None:
     gc.freeze()
     gc.set_threshold(100_000)
     output = sys.stdout.buffer
-    blocks: Queue[bytes] = Queue(_BLOCKS_MAX)
-    writer = Thread(target=_write, args=(output, blocks), daemon=True)
-    writer.start()
-    blocks.put(READY)
-    block = BytesIO()
+    output.write(READY)
     for file in decode_files(listed):
         try:
             message = encode_items(read_file(file))
         except Exception:  # noqa: BLE001 -- see above
             message = None
-        send(block, message)
-        if block.tell() >= _BLOCK_BYTES:
-            blocks.put(block.getvalue())
-            block = BytesIO()
-    blocks.put(block.getvalue())
-    blocks.put(b"")
-    writer.join()
-
-
-def _write(output: BinaryIO, blocks: Queue[bytes]) -> None:
-    """Write the blocks until an empty block comes. If the ingest has ended, end this process."""
-    try:
-        while block := blocks.get():
-            output.write(block)
-            output.flush()
-    except OSError:
-        os._exit(1)
+        send(output, message)

@@ -15,6 +15,7 @@ from engine.files.mirror.mirror_place import (
     MANIFEST,
     Manifest,
     ManifestEntry,
+    changed_pages,
     decode_manifest,
     encode_manifest,
     place_at,
@@ -125,8 +126,7 @@ def _difference(in_store: bool, in_manifest: bool) -> str:
 
 def _check_files(folder: int, manifest: Manifest) -> Iterator[MirrorFinding]:
     """Yield the differences between the files in the folder and the manifest."""
-    for path, listed in sorted(manifest.files.items()):
-        found = mirror_disk.digest(folder, path)
+    for path, found in changed_pages(folder, manifest):
         if found is None:
             exists = mirror_disk.lstat_at(folder, path) is not None
             yield MirrorFinding(
@@ -134,7 +134,7 @@ def _check_files(folder: int, manifest: Manifest) -> Iterator[MirrorFinding]:
                 path,
                 "the page was replaced by something that is not a file" if exists else "the page is missing",
             )
-        elif found != listed.sha256:
+        else:
             yield MirrorFinding(Verdict.EDITED, path, "the page was changed after it was written")
     for path in foreign_entries(folder, manifest.files):
         yield MirrorFinding(Verdict.FOREIGN, path, "not a file of the mirror; it is left unchanged")

@@ -55,6 +55,14 @@ def open_path(folder: int, names: Sequence[str], *, create: bool = False) -> Ite
         os.close(current)
 
 
+@contextmanager
+def parent_of(folder: int, path: str, *, create: bool = False) -> Iterator[tuple[int, str]]:
+    """Open the folder of the entry at a path below an open folder; yield it with the name of the entry."""
+    *parents, name = path.split("/")
+    with open_path(folder, parents, create=create) as parent:
+        yield parent, name
+
+
 def names(folder: int) -> list[str]:
     """Return the sorted names of the entries in an open folder."""
     return sorted(os.listdir(folder))
@@ -70,9 +78,8 @@ def lstat(folder: int, name: str) -> os.stat_result | None:
 
 def lstat_at(folder: int, path: str) -> os.stat_result | None:
     """Return the status of the entry at a path, or None if the entry or a parent folder does not exist."""
-    *parents, name = path.split("/")
     try:
-        with open_path(folder, parents) as parent:
+        with parent_of(folder, path) as (parent, name):
             return lstat(parent, name)
     except OSError as error:
         if error.errno in _MISSING:
@@ -109,9 +116,8 @@ def digest(folder: int, path: str) -> str | None:
 
 @contextmanager
 def _file(folder: int, path: str) -> Iterator[BufferedReader | None]:
-    *parents, name = path.split("/")
     try:
-        with open_path(folder, parents) as parent:
+        with parent_of(folder, path) as (parent, name):
             descriptor = os.open(name, _READ, dir_fd=parent)
     except OSError as error:
         # ENXIO: the entry is a socket.
@@ -126,9 +132,26 @@ def _file(folder: int, path: str) -> Iterator[BufferedReader | None]:
         os.close(descriptor)
 
 
-def write(folder: int, name: str, data: bytes) -> None:
-    """Create a new file; it survives a loss of power only after a call of `sync_tree`."""
-    descriptor = os.open(name, _MAKE, 0o666, dir_fd=folder)
+def remove(folder: int, path: str) -> None:
+    """Delete the file at a path below an open folder."""
+    with parent_of(folder, path) as (parent, name):
+        os.unlink(name, dir_fd=parent)
+
+
+def remove_empty_folders(folder: int) -> None:
+    """Remove all folders below an open folder that contain no files."""
+    for path in folders(folder):
+        with open_path(folder, path[:-1]) as outer, suppress(OSError):
+            os.rmdir(path[-1], dir_fd=outer)
+
+
+def write(folder: int, path: str, data: bytes) -> None:
+    """Create a new file, and the folders of its path that are missing.
+
+    It survives a loss of power only after a call of `sync_tree`.
+    """
+    with parent_of(folder, path, create=True) as (parent, name):
+        descriptor = os.open(name, _MAKE, 0o666, dir_fd=parent)
     try:
         remaining = memoryview(data)
         while remaining:
@@ -142,8 +165,7 @@ def link(old: int, new: int, path: str) -> bool:
 
     Return False if the file system does not allow the link.
     """
-    *parents, name = path.split("/")
-    with open_path(old, parents) as source, open_path(new, parents, create=True) as target:
+    with parent_of(old, path) as (source, name), parent_of(new, path, create=True) as (target, _):
         try:
             os.link(name, name, src_dir_fd=source, dst_dir_fd=target, follow_symlinks=False)
         except OSError as error:

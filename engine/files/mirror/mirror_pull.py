@@ -34,7 +34,14 @@ from engine.base.validation import show_id
 from engine.commands.edits import TakeEdit
 from engine.files.mirror import mirror_disk
 from engine.files.mirror.mirror_pages import Page, Pages, erased_since, store_at
-from engine.files.mirror.mirror_place import MANIFEST, Manifest, MirrorPlace, existing, place_at
+from engine.files.mirror.mirror_place import (
+    MANIFEST,
+    Manifest,
+    MirrorPlace,
+    changed_pages,
+    existing,
+    place_at,
+)
 from engine.files.mirror.mirror_report import Outcome, PulledEdit, PullReport, RefusedEdit
 from engine.files.mirror.mirror_sync import sync
 from engine.files.mirror.old_mirror import EditedFolder, edited_folders, recover, remove_applied, remove_empty
@@ -133,8 +140,7 @@ def is_edited(folder: str | os.PathLike[str]) -> bool:
     with place_at(folder, lock=False) as place, existing(place, None) as found:
         if found is None or found.manifest is None:
             return False
-        files = found.manifest.files
-        return any(mirror_disk.digest(found.folder, path) != listed.sha256 for path, listed in files.items())
+        return any(True for _ in changed_pages(found.folder, found.manifest))
 
 
 def _is_mirror(place: MirrorPlace, store_id: str) -> bool:
@@ -166,9 +172,7 @@ def _pull(store: Store, place: MirrorPlace, actor: str, progress: Progress, *, d
 
 
 def _find_edited(copy: _Copy) -> None:
-    for path, listed in sorted(copy.manifest.files.items()):
-        if mirror_disk.digest(copy.folder, path) == listed.sha256:
-            continue
+    for path, _ in changed_pages(copy.folder, copy.manifest):
         status = mirror_disk.lstat_at(copy.folder, path)
         if status is None and copy.kept is not None:
             continue

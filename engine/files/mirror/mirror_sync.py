@@ -24,6 +24,7 @@ from engine.files.mirror.mirror_place import (
     Manifest,
     ManifestEntry,
     MirrorPlace,
+    changed_pages,
     encode_manifest,
     existing,
     place_at,
@@ -154,7 +155,7 @@ class Build:
         else:
             self.written += 1
             if not self._dry_run:
-                self._write(page.path, page.data)
+                mirror_disk.write(self._folder(), page.path, page.data)
 
     def finish(self, manifest: Manifest) -> SetAside:
         """Replace the old mirror with the new one unless they are equal; return the edited pages."""
@@ -183,13 +184,7 @@ class Build:
         old = self._old
         if old is None or old.manifest is None:
             return ()
-        pages = (
-            (path, listed, mirror_disk.digest(old.folder, path))
-            for path, listed in old.manifest.files.items()
-        )
-        return tuple(
-            (path, "") for path, listed, digest in sorted(pages) if digest not in {None, listed.sha256}
-        )
+        return tuple((path, "") for path, digest in changed_pages(old.folder, old.manifest) if digest)
 
     def _folder(self) -> int:
         if self._new is None:
@@ -202,11 +197,6 @@ class Build:
             mirror_disk.write(self._new, MARKER, b"")
         return self._new
 
-    def _write(self, path: str, data: bytes) -> None:
-        *folders, name = path.split("/")
-        with mirror_disk.open_path(self._folder(), folders, create=True) as inner:
-            mirror_disk.write(inner, name, data)
-
     def _reuse(self, path: str) -> None:
         old = self._old
         if old is None or mirror_disk.link(old.folder, self._folder(), path):
@@ -217,9 +207,8 @@ class Build:
             raise ConflictError(
                 f"{path} was changed while the mirror was written", hint="run the command again"
             )
-        self._write(path, data)
-        *folders, name = path.split("/")
-        with mirror_disk.open_path(self._folder(), folders) as inner:
+        mirror_disk.write(self._folder(), path, data)
+        with mirror_disk.parent_of(self._folder(), path) as (inner, name):
             os.utime(name, ns=(status.st_atime_ns, status.st_mtime_ns), dir_fd=inner, follow_symlinks=False)
 
 

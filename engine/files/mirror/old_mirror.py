@@ -61,7 +61,9 @@ def recover(place: MirrorPlace, store_id: str) -> SetAside:
             if not entries or MARKER in entries:
                 remove_unfinished(place, name, folder)
                 continue
-            manifest = _manifest(place, name, folder, store_id)
+            manifest = _manifest(folder, store_id)
+            if manifest is None:
+                raise _not_ours(place, name)
         if _is_free(place):
             os.rename(name, place.name, src_dir_fd=place.parent, dst_dir_fd=place.parent)
             fsync_opened(place.parent)
@@ -78,12 +80,13 @@ def _is_free(place: MirrorPlace) -> bool:
         return not mirror_disk.names(folder)
 
 
-def _manifest(place: MirrorPlace, name: str, folder: int, store_id: str) -> Manifest:
+def _manifest(folder: int, store_id: str) -> Manifest | None:
+    """Return the manifest in an open folder, or None if the folder has no manifest of this store."""
     with suppress(InvalidInputError):
         manifest = decode_manifest(mirror_disk.read(folder, MANIFEST) or b"")
         if manifest.store_id == store_id:
             return manifest
-    raise _not_ours(place, name)
+    return None
 
 
 def _not_ours(place: MirrorPlace, name: str) -> RefusedError:
@@ -99,15 +102,12 @@ def remove_unfinished(place: MirrorPlace, name: str, folder: int) -> None:
     Raises:
         RefusedError: the folder contains other entries, which are kept.
     """
-    paths = list(mirror_disk.folders(folder))
-    for path in paths:
+    for path in mirror_disk.folders(folder):
         with mirror_disk.open_path(folder, path) as inner:
             for entry in mirror_disk.names(inner):
                 if PATH.fullmatch("/".join((*path, entry))):
                     os.unlink(entry, dir_fd=inner)
-    for path in paths:
-        with mirror_disk.open_path(folder, path[:-1]) as outer, suppress(OSError):
-            os.rmdir(path[-1], dir_fd=outer)
+    mirror_disk.remove_empty_folders(folder)
     if set(mirror_disk.names(folder)) - {MARKER, MANIFEST}:
         raise _not_ours(place, name)
     for entry in (MANIFEST, MARKER):
@@ -143,9 +143,7 @@ def drain(
             if not mirror_disk.is_file(status):
                 continue
             if _is_redundant(old, new, path, {listed.sha256, applied.get(path)}, status):
-                *parents, file = path.split("/")
-                with mirror_disk.open_path(old, parents) as inner:
-                    os.unlink(file, dir_fd=inner)
+                mirror_disk.remove(old, path)
             else:
                 edited.append(path)
         set_aside += keep_aside(place, old, edited, manifest)
@@ -271,10 +269,9 @@ def keep_aside(
             # The manifest is on the disk before the first page, because a page without it cannot be applied.
             mirror_disk.sync_tree(folder)
             for path in edited:
-                *parents, file = path.split("/")
                 with (
-                    mirror_disk.open_path(old, parents) as source,
-                    mirror_disk.open_path(folder, parents, create=True) as target,
+                    mirror_disk.parent_of(old, path) as (source, file),
+                    mirror_disk.parent_of(folder, path, create=True) as (target, _),
                 ):
                     mirror_disk.move(source, file, target, file)
             mirror_disk.sync_tree(folder)
@@ -316,12 +313,10 @@ def edited_folders(place: MirrorPlace, store_id: str) -> Iterator[list[EditedFol
                 if not mirror_disk.is_folder(mirror_disk.lstat(outer, number)):
                     continue
                 folders.append(os.open(number, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=outer))
-                with suppress(InvalidInputError):
-                    manifest = decode_manifest(mirror_disk.read(folders[-1], MANIFEST) or b"")
-                    if manifest.store_id == store_id:
-                        found.append(
-                            EditedFolder(f"{place.path}.edited/{number}", number, folders[-1], manifest)
-                        )
+                manifest = _manifest(folders[-1], store_id)
+                if manifest is not None:
+                    path = f"{place.path}.edited/{number}"
+                    found.append(EditedFolder(path, number, folders[-1], manifest))
             yield found
         finally:
             for folder in folders:
@@ -335,12 +330,8 @@ def remove_applied(kept: EditedFolder, applied: Mapping[str, str]) -> None:
     """
     for path, sha256 in applied.items():
         if mirror_disk.digest(kept.folder, path) == sha256:
-            *parents, file = path.split("/")
-            with mirror_disk.open_path(kept.folder, parents) as inner:
-                os.unlink(file, dir_fd=inner)
-    for empty in mirror_disk.folders(kept.folder):
-        with mirror_disk.open_path(kept.folder, empty[:-1]) as outer, suppress(OSError):
-            os.rmdir(empty[-1], dir_fd=outer)
+            mirror_disk.remove(kept.folder, path)
+    mirror_disk.remove_empty_folders(kept.folder)
     if mirror_disk.names(kept.folder) == [MANIFEST]:
         os.unlink(MANIFEST, dir_fd=kept.folder)
 

@@ -13,7 +13,7 @@ from engine.knowledge.dreaming.tokenized_text import (
 )
 from engine.ledger.entities import entity_identity
 from engine.text.language.categories.marked_text import Mark
-from engine.text.language.lexicon import is_past, is_third
+from engine.text.language.parts_of_speech import is_past, is_third
 
 _SINGULAR: Final = frozenset(
     {"is", "was", "has", "does", "isn't", "wasn't", "hasn't", "doesn't", "will", "won't", "would", "wouldn't"}

@@ -25,9 +25,8 @@ from engine.knowledge.dreaming.dream_config import DreamConfig
 from engine.knowledge.dreaming.name_uses import Name, Names
 from engine.knowledge.dreaming.survey import Survey
 from engine.knowledge.graph_encoding import is_implied
-from engine.ledger.codec import decode_header, fields, unpack
 from engine.ledger.journal import read_header
-from engine.ledger.layout import DREAM, journal_key
+from engine.ledger.layout import DREAM, decode_header, fields, journal_key, unpack
 from engine.ledger.queries import bodies_of, ids_at, records_of
 from engine.ledger.records import Lookup
 from proofs.codec import pack

@@ -10,7 +10,8 @@ from engine.knowledge.dreaming.dream_config import DreamConfig
 from engine.text.analyzer import STOP_WORDS
 from engine.text.language.categories.marked_text import MARKS, Mark, MarkedText, tokens_of
 from engine.text.language.categories.people import NamedPeople, named_in
-from engine.text.language.lexicon import ADJECTIVES, ADVERBS, FUNCTION_WORDS, GENERIC, NUMBERS, is_verb
+from engine.text.language.lexicon import ADJECTIVES, ADVERBS, FUNCTION_WORDS, GENERIC, NUMBERS
+from engine.text.language.parts_of_speech import is_verb
 
 _NO_BEGINNING: Final = (
     Mark.TEMPORAL

@@ -27,7 +27,7 @@ from engine.query.filters import NO_FILTERS, Filters
 from engine.query.prompt_text import INTERNAL
 from engine.query.recall.recall import recall
 from engine.query.recall.recall_answer import Recall
-from engine.query.recall.signals.walk import bridge_weight, rarity
+from engine.query.recall.signals.relations import bridge_weight, rarity
 from engine.query.view import View
 from proofs.leaves import Group, tag_identity
 

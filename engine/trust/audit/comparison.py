@@ -16,10 +16,18 @@ from itertools import chain, islice, repeat
 
 from backends.base import Backend, Batch, Guards, Reader, Row, Snapshot, prefix_end
 from engine.base.errors import CorruptionError
-from engine.ledger.codec import decode_header
 from engine.ledger.heads import erasing
-from engine.ledger.journal import RawEntry, earlier_headers, encode_seq, read_log, subject_key
-from engine.ledger.layout import ERASURE, JOURNAL, PAYLOAD, erasure_key, family_of, payload_key
+from engine.ledger.journal import RawEntry, earlier_headers, read_log, subject_key
+from engine.ledger.layout import (
+    ERASURE,
+    JOURNAL,
+    PAYLOAD,
+    decode_header,
+    encode_seq,
+    erasure_key,
+    family_of,
+    payload_key,
+)
 from engine.ledger.records import AtomRecord, EdgeRecord, read_atom, read_edge
 from engine.ledger.subject_history import records_after, subject_history
 from proofs.events import ERASING_KINDS, AtomDetail, Header

@@ -14,7 +14,8 @@ from typing import Final
 
 from backends.base import Reader
 from engine.base.errors import CorruptionError, NotFoundError, RefusedError
-from engine.commands.evidence import Evidence, TrustedHead
+from engine.commands.evidence import Evidence
+from engine.followers.log import check_log_state
 from engine.ledger.journal import read_entry, read_log
 from engine.ledger.queries import body_of
 from engine.store.replay import Progress, no_progress
@@ -67,16 +68,16 @@ def sample(
     """
     seed = random.SystemRandom().randrange(1 << 32) if seed is None else seed
     choice, until = random.Random(seed), time.monotonic() + seconds  # noqa: S311  not a matter of secrecy
-    chosen = claims = 0
+    events = claims = 0
     with store.view(*store.followers) as rows:
         log = read_log(rows)
-        TrustedHead().check(rows, log)
+        check_log_state(rows, log)
         evidence = Evidence(store.trees)
         evidence.move_to(rows, log)
-        while chosen < min(EVENTS_MAX, log.size) and (not chosen or time.monotonic() < until):
+        while events < min(EVENTS_MAX, log.size) and (not events or time.monotonic() < until):
             seq = choice.randrange(log.size)
             try:
-                wanted = list(_claims(rows, evidence, seq, terms=not chosen % TERMS_EVERY))
+                wanted = list(_claims(rows, evidence, seq, terms=not events % TERMS_EVERY))
                 prove_present(store, wanted)
             except (RefusedError, NotFoundError) as error:
                 raise CorruptionError(
@@ -84,9 +85,9 @@ def sample(
                     hint=f"chosen with the seed {seed}; run `engine verify-root` for the whole store",
                     seq=seq,
                 ) from error
-            chosen, claims = chosen + 1, claims + len(wanted)
-            progress(chosen, EVENTS_MAX)
-    return Sample(seed, log.size, chosen, claims)
+            events, claims = events + 1, claims + len(wanted)
+            progress(events, EVENTS_MAX)
+    return Sample(seed, log.size, events, claims)
 
 
 def _claims(rows: Reader, evidence: Evidence, seq: int, *, terms: bool) -> Iterator[Claim]:
@@ -109,6 +110,6 @@ def _claims(rows: Reader, evidence: Evidence, seq: int, *, terms: bool) -> Itera
         if record.state is State.LIVE:
             for tag in record.tags[:2]:
                 yield HasTag(detail.id, tag_identity(tag))
-            found = sorted(set(index_terms(body_of(rows, record).content)), key=len) if terms else []
-            if found:
-                yield AtomsMentioning(found[-1])
+            by_length = sorted(set(index_terms(body_of(rows, record).content)), key=len) if terms else []
+            if by_length:
+                yield AtomsMentioning(by_length[-1])

@@ -21,7 +21,8 @@ from backends import Location
 from backends.base import Backend
 from engine.base.errors import CorruptionError
 from engine.base.outside_files import PRIVATE, replace_file
-from engine.commands.evidence import Evidence, TrustedHead
+from engine.commands.evidence import Evidence
+from engine.followers.log import check_log_state
 from engine.ledger.heads import extended, leaf_hashes
 from engine.ledger.journal import check_entries, read_identity, read_log
 from engine.ledger.layout import ATOM, EDGE_FROM, journal_key
@@ -76,8 +77,8 @@ def read_scrub(file: Path | None, store_id: str) -> Scrub:
     If the file is unreadable or belongs to another store, return the progress of a check that begins.
     """
     try:
-        found = json.loads(file.read_bytes()) if file is not None else {}
-        progress = Scrub(**found)
+        state = json.loads(file.read_bytes()) if file is not None else {}
+        progress = Scrub(**state)
         bytes.fromhex(progress.frontier + (progress.key or ""))
         numbers = (progress.events, progress.rows, progress.clean_events, progress.clean_at or 0)
         if not all(isinstance(number, int) for number in numbers):
@@ -134,7 +135,7 @@ def _events(backend: Backend, progress: Scrub) -> Scrub:
                 hint="run `engine verify-root`",
                 family="journal",
             )
-        TrustedHead().check(rows, log)
+        check_log_state(rows, log)
         return replace(progress, events=stop, frontier=frontier.to_bytes().hex(), key="", rows=0)
 
 

@@ -34,11 +34,11 @@ from engine.ledger.layout import (
     journal_key,
     payload_key,
 )
-from engine.ledger.roots import Roots
 from engine.store.replay import Progress, append, no_progress, scratch_backend
 from engine.store.store import Store, check_analyzer
-from engine.store.views import projections
-from engine.text.analyzer import ANALYZER_NAME, fingerprint
+from engine.store.views import Roots, projections
+from engine.text.analyzer import ANALYZER_NAME
+from engine.text.analyzer_fingerprint import fingerprint
 from engine.trust.audit.chain import check_chain
 from engine.trust.audit.comparison import (
     NO_CURSOR,
@@ -319,9 +319,9 @@ class _Verification:
     def _check_meta(self) -> None:
         if self._rows.get(LOG) != self._scratch.get(LOG):
             self.differ(Difference("meta", LOG.hex(), None, "the log state does not match the journal"))
-        known = {cursor_key(follower.name) for follower in projections()}
+        cursors = {cursor_key(follower.name) for follower in projections()}
         for key, _ in self._rows.scan_prefix(CURSOR):
-            if key not in known:
+            if key not in cursors:
                 self.differ(
                     Difference("meta", key.hex(), None, "the row is the cursor of an unknown follower")
                 )

@@ -191,11 +191,11 @@ def _lines(note: Note, path: str | Path) -> tuple[Signature, ...]:
 
 
 def _together(note: Note, lines: Sequence[Signature]) -> Note:
-    together = Note(note.checkpoint, tuple(dict.fromkeys((*note.signatures, *lines))))
+    united = Note(note.checkpoint, tuple(dict.fromkeys((*note.signatures, *lines))))
     try:
-        format_note(together)
+        format_note(united)
     except ProofError as error:
         raise LimitError(
             f"the note would have more than {SIGNATURES_MAX} signatures or {NOTE_BYTES_MAX} bytes: {error}"
         ) from None
-    return together
+    return united

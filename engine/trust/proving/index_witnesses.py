@@ -9,7 +9,8 @@ from typing import Any
 from backends.base import Reader
 from engine.base.errors import CorruptionError
 from engine.index.index_follower import IndexFollower, read_summaries
-from engine.index.postings import Tail, TermRow, stored_block
+from engine.index.index_view import Tail
+from engine.index.postings import TermRow, stored_block
 from engine.index.segments import BLOCK_ROWS, LENGTHS, SegmentName, decode_blocks, describe
 from proofs.hashing import inner_row_hash, row_leaf
 from proofs.leaves import Summary

@@ -17,10 +17,10 @@ from engine.followers.base import check_cursor, read_cursor
 from engine.followers.log import WIDTH_BITS, LogFollower, complete_root, read_hashes
 from engine.ledger.journal import erased_at, read_entry, read_header
 from engine.ledger.layout import journal_key, payload_key
-from engine.ledger.roots import Roots
 from engine.store.past import past_store
 from engine.store.store import Store
 from engine.trust.notes.known_checkpoints import read_history
+from engine.trust.proving.witnesses import opening_of
 from proofs import claims as kinds
 from proofs.basis import check_opening
 from proofs.errors import ProofError
@@ -285,8 +285,3 @@ class LogWitnesses:
                 f"the claim does not hold: the first {size} events have a different overall root"
             )
         return opening_of(roots)
-
-
-def opening_of(roots: Roots) -> Opening:
-    """Return the roots of a store, in the form in which a proof contains them."""
-    return Opening(roots.size, roots.log, *roots.namespaces)

@@ -8,8 +8,9 @@ returned.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache, partial
 from typing import Any, NamedTuple
 from uuid import UUID
 
@@ -25,8 +26,8 @@ from engine.ledger.records import type_code
 from engine.store.past import AsOf, past_store, size_at, store_at
 from engine.store.store import Store
 from engine.text.analyzer import index_terms
-from engine.trust.proving.log_witnesses import LogWitnesses, opening_of
-from engine.trust.proving.witnesses import ClaimNotTrueError, NeverRecorded, Witnesses, open_tree
+from engine.trust.proving.log_witnesses import LogWitnesses
+from engine.trust.proving.witnesses import ClaimNotTrueError, NeverRecorded, Witnesses, open_tree, opening_of
 from proofs import claims as kinds
 from proofs.basis import Basis, LogHead, Root
 from proofs.claim_words import parse_claim, parse_number
@@ -128,6 +129,7 @@ _IDS = {"atom": (0,), "no-atom": (), "edge": (0, 2), "no-edge": (0, 2), "tag": (
 """Name of a claim → the positions of the claim's words that must be ids of recorded atoms."""
 
 
+_COMPLETE_ID = re.compile("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _PREDICATE_CODE = re.compile(r"[89a-f][0-9a-f]{3}")
 
 
@@ -156,7 +158,7 @@ def claim_of(rows: Reader, words: Sequence[str]) -> ParsedClaim:
     name, *arguments = words or [""]
     size = None
     for at in _IDS.get(name, ()):
-        if at < len(arguments):
+        if at < len(arguments) and not _COMPLETE_ID.fullmatch(arguments[at]):
             arguments[at] = str(UUID(bytes=resolve_id(rows, arguments[at])))
     if name in {"edge", "no-edge"} and len(arguments) > 1:
         arguments[1] = _code_in_hex(rows, arguments[1])
@@ -199,9 +201,9 @@ def term_of(word: str) -> str:
     if word.startswith("="):
         return word[1:]
     terms = list(dict.fromkeys(index_terms(word)))
-    own = [term for term in terms if term in {word, word.casefold()}]
-    if len(terms) == 1 or own:
-        return own[0] if own else terms[0]
+    spelled = [term for term in terms if term in {word, word.casefold()}]
+    if len(terms) == 1 or spelled:
+        return spelled[0] if spelled else terms[0]
     raise InvalidInputError(
         f"{validation.quoted(word)} has {len(terms)} terms, but a claim is about exactly one term",
         hint=f"choose one of: {' '.join(terms)}" if terms else "give a word",
@@ -212,7 +214,8 @@ class _Foundation(NamedTuple):
     """The basis of a proof, and the parts of the proof that all claims share."""
 
     basis: Basis
-    log: LogWitnesses
+    log: Callable[[], LogWitnesses]
+    """A function that returns the reader of witnesses about the log, always the same one."""
     link: CheckpointLink | None
     opening: Opening | None
 
@@ -234,7 +237,7 @@ def prove_present(store: Store, claims: Iterable[Claim], *, sizes: Mapping[bytes
         roots = store.roots(rows)
         opening = opening_of(roots)
         basis = Root(roots.store_id, roots.overall, roots.size)
-        log = LogWitnesses(store, rows, roots.size, sizes, {roots.overall: opening})
+        log = cache(partial(LogWitnesses, store, rows, roots.size, sizes, {basis.root: opening}))
         return _assemble(wanted, _Foundation(basis, log, None, opening), Witnesses(store, rows))
 
 
@@ -264,9 +267,9 @@ def prove_to(
                 f"at {head.size} events, this store's log and the checkpoint have different roots"
             )
         if not any(isinstance(claim, kinds.StateClaim) for claim in wanted):
-            return _assemble(wanted, _Foundation(head, log, None, None), Witnesses(store, rows))
+            return _assemble(wanted, _Foundation(head, lambda: log, None, None), Witnesses(store, rows))
         seq = head.size - 1
-        ground = _Foundation(head, log, log.link(seq), opening := log.recorded(seq))
+        ground = _Foundation(head, lambda: log, log.link(seq), opening := log.recorded(seq))
         if opening_of(store.roots(rows)).roots == opening.roots:
             return _assemble(wanted, ground, Witnesses(store, rows))
         with past_store(rows, seq) as past, past.view(*past.followers) as past_rows:
@@ -302,7 +305,7 @@ def _assemble(claims: list[Claim], ground: _Foundation, state: Witnesses, replay
     witnesses: list[list[Any]] = []
     for claim in sort_claims(claims):
         try:
-            fields = ground.log.of(claim) if isinstance(claim, kinds.LogClaim) else state.of(claim)
+            fields = ground.log().of(claim) if isinstance(claim, kinds.LogClaim) else state.of(claim)
         except (ClaimNotTrueError, NeverRecorded) as error:
             _check_refusal(error, ground, state)
             raise
@@ -311,9 +314,9 @@ def _assemble(claims: list[Claim], ground: _Foundation, state: Witnesses, replay
     trees = {
         name: open_tree(state.rows, name, state.keys[name]) if state.keys[name] else None for name in TREES
     }
-    basis, log, link, opening = ground
-    data = encode(ProofFile(link, opening, segments, trees, witnesses))
-    size = log.size if opening is None else opening.size
+    basis, opening = ground.basis, ground.opening
+    data = encode(ProofFile(ground.link, opening, segments, trees, witnesses))
+    size = ground.log().size if opening is None else opening.size
     return Proof(data, basis, tuple(claims), _verified(data, basis, claims), size, replayed)
 
 

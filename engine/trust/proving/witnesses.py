@@ -15,9 +15,8 @@ from backends.base import Reader
 from engine.base.errors import CorruptionError, NotFoundError, RefusedError
 from engine.base.validation import show_id
 from engine.followers.trees import read_value
-from engine.ledger.codec import decode_stored
 from engine.ledger.journal import erased_at, read_header
-from engine.ledger.layout import TAGS, ordinal_key, payload_key, tree_prefix
+from engine.ledger.layout import TAGS, decode_stored, ordinal_key, payload_key, tree_prefix
 from engine.ledger.pages import (
     LEAF_BYTES,
     SLOTS,
@@ -29,6 +28,7 @@ from engine.ledger.pages import (
     slot_root,
 )
 from engine.store.store import Store
+from engine.store.views import Roots
 from engine.trust.proving.index_witnesses import IndexRows
 from proofs import claims as kinds
 from proofs.claim_words import words_of
@@ -46,7 +46,7 @@ from proofs.leaves import (
     members_in,
     set_row,
 )
-from proofs.proof_file import TREES, TreeOpening
+from proofs.proof_file import TREES, Opening, TreeOpening
 from proofs.rows import read_postings
 from proofs.smt import NODE, NOTHING, OTHER_LEAF, OWN_LEAF, bit_of
 
@@ -259,6 +259,11 @@ def _in_state(claim: kinds.NoAtom | kinds.NoEdge, value: Value) -> kinds.AtomIs 
     if isinstance(claim, kinds.NoAtom):
         return kinds.AtomIs(claim.id, state, opened=False)
     return kinds.EdgeIs(claim.src, claim.code, claim.dst, state, opened=False)
+
+
+def opening_of(roots: Roots) -> Opening:
+    """Return the roots of a store, in the form in which a proof contains them."""
+    return Opening(roots.size, roots.log, *roots.namespaces)
 
 
 PAGE_BITS = 4

@@ -8,12 +8,13 @@ conflicts, and dreams.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import takewhile
 from pathlib import Path
 from random import Random
-from typing import Final
+from typing import Final, TypeVar
 
 from engine import Engine, IngestReport
 from engine.base.model import Atom, Direction
@@ -33,6 +34,11 @@ INGEST: Final = "ingest"
 SYLLABLES: Final = ("ba", "de", "ki", "lo", "mu", "na", "po", "ri", "sa", "te", "vu", "zo")
 SHORT: Final = ("Buy milk.", "To do", "See above.", "Call Anna Berg.")
 LINK: Final = "related_to"
+T = TypeVar("T")
+
+
+class Impossible(Exception):
+    """There is nothing with which to do this."""
 
 
 @dataclass(eq=False)
@@ -117,10 +123,21 @@ class Month:
                 self.ingest()
 
     def act(self, actions: tuple[str, ...]) -> None:
-        """Do one of the named actions."""
+        """Do one of the named actions, if there is something to do it with."""
         name = self.random.choice(actions)
-        if getattr(self, name)() is not False:
+        with suppress(Impossible):
+            getattr(self, name)()
             self.figures.actions[name] += 1
+
+    def one_of(self, things: Sequence[T]) -> T:
+        """Return one of these.
+
+        Raises:
+            Impossible: there are none.
+        """
+        if not things:
+            raise Impossible
+        return self.random.choice(things)
 
     def ingest(self) -> None:
         """Ingest the folder, and check every law."""
@@ -149,16 +166,14 @@ class Month:
             text = self.random.choice(SHORT)
         return Paragraph(text, self.random.choice(("Notes", "Log", self.word())))
 
-    def any_file(self) -> str | None:
-        """Return the name of a file, or None."""
-        return self.random.choice(sorted(self.files)) if self.files else None
+    def any_file(self) -> str:
+        """Return the name of a file."""
+        return self.one_of(sorted(self.files))
 
-    def any_paragraph(self) -> tuple[list[Paragraph], int] | None:
+    def any_paragraph(self) -> tuple[list[Paragraph], int]:
         """Return the paragraphs of a file, and the position of one of them."""
-        name = self.any_file()
-        if name is None or not self.files[name]:
-            return None
-        return self.files[name], self.random.randrange(len(self.files[name]))
+        paragraphs = self.files[self.any_file()]
+        return paragraphs, self.one_of(range(len(paragraphs)))
 
     def new_name(self) -> str:
         """Return a file name that was never used."""
@@ -169,145 +184,103 @@ class Month:
         """Write a note."""
         self.files[self.new_name()] = [self.paragraph() for _ in range(self.random.randint(1, 6))]
 
-    def edit_word(self) -> bool:
+    def edit_word(self) -> None:
         """Replace one word of a paragraph."""
-        found = self.any_paragraph()
-        if found is None:
-            return False
-        paragraph = found[0][found[1]]
+        paragraphs, at = self.any_paragraph()
+        paragraph = paragraphs[at]
         words = paragraph.text.split()
         words[self.random.randrange(len(words))] = self.word()
         paragraph.text = " ".join(words)
         paragraph.changed += 1
         if len(words) < 14 or paragraph.changed > 2:
             paragraph.atom = None
-        return True
 
-    def insert(self) -> bool:
+    def insert(self) -> None:
         """Write a new paragraph."""
         name = self.any_file()
-        if name is None:
-            return False
         self.files[name].insert(self.random.randint(0, len(self.files[name])), self.paragraph())
-        return True
 
-    def remove(self) -> bool:
+    def remove(self) -> None:
         """Delete a paragraph."""
-        found = self.any_paragraph()
-        if found is None:
-            return False
-        del found[0][found[1]]
-        return True
+        paragraphs, at = self.any_paragraph()
+        del paragraphs[at]
 
-    def rewrite(self) -> bool:
+    def rewrite(self) -> None:
         """Write a paragraph anew."""
-        found = self.any_paragraph()
-        if found is None:
-            return False
-        found[0][found[1]] = self.paragraph()
-        return True
+        paragraphs, at = self.any_paragraph()
+        paragraphs[at] = self.paragraph()
 
-    def split(self) -> bool:
+    def split(self) -> None:
         """Split a paragraph in two."""
-        found = self.any_paragraph()
-        if found is None:
-            return False
-        paragraphs, at = found
+        paragraphs, at = self.any_paragraph()
         old, words = paragraphs[at], paragraphs[at].text.split()
         middle = self.random.randint(0, len(words))
         texts = [" ".join(part) for part in (words[:middle], words[middle:]) if part]
         paragraphs[at : at + 1] = [Paragraph(text, old.heading, has_copies=True) for text in texts]
-        return True
 
-    def join(self) -> bool:
+    def join(self) -> None:
         """Join a paragraph with the next one."""
-        found = self.any_paragraph()
-        if found is None or found[1] + 1 == len(found[0]):
-            return False
-        paragraphs, at = found
+        paragraphs, at = self.any_paragraph()
+        if at + 1 == len(paragraphs):
+            raise Impossible
         one, other = paragraphs[at : at + 2]
         paragraphs[at : at + 2] = [Paragraph(f"{one.text} {other.text}", one.heading, has_copies=True)]
-        return True
 
-    def move(self) -> bool:
+    def move(self) -> None:
         """Move a paragraph within its file."""
-        found = self.any_paragraph()
-        if found is None:
-            return False
-        paragraphs, at = found
+        paragraphs, at = self.any_paragraph()
         one = paragraphs.pop(at)
         paragraphs.insert(self.random.randint(0, len(paragraphs)), one)
-        return True
 
-    def move_to_file(self) -> bool:
+    def move_to_file(self) -> None:
         """Move a paragraph to another file."""
-        found, name = self.any_paragraph(), self.any_file()
-        if found is None or name is None or self.files[name] is found[0]:
-            return False
-        one = found[0].pop(found[1])
+        (paragraphs, at), name = self.any_paragraph(), self.any_file()
+        if self.files[name] is paragraphs:
+            raise Impossible
+        one = paragraphs.pop(at)
         self.files[name].insert(self.random.randint(0, len(self.files[name])), one)
-        return True
 
-    def cut_and_paste_later(self) -> bool:
+    def cut_and_paste_later(self) -> None:
         """Cut a paragraph, ingest, and paste it into any file."""
-        found = self.any_paragraph()
-        if found is None:
-            return False
-        one = found[0].pop(found[1])
+        paragraphs, at = self.any_paragraph()
+        one = paragraphs.pop(at)
         self.ingest()
-        name = self.any_file()
-        if name is not None:
-            self.files[name].append(one)
-        return True
+        self.files[self.any_file()].append(one)
 
-    def copy(self) -> bool:
+    def copy(self) -> None:
         """Copy a paragraph."""
-        found, name = self.any_paragraph(), self.any_file()
-        if found is None or name is None:
-            return False
-        one = found[0][found[1]]
+        (paragraphs, at), name = self.any_paragraph(), self.any_file()
+        one = paragraphs[at]
         at = self.random.randint(0, len(self.files[name]))
         self.files[name].insert(at, one.copied())
-        return True
 
-    def rename(self) -> bool:
+    def rename(self) -> None:
         """Rename a file or move it to another folder."""
         name = self.any_file()
-        if name is None:
-            return False
         self.files[self.new_name()] = self.files.pop(name)
-        return True
 
-    def rename_and_edit(self) -> bool:
+    def rename_and_edit(self) -> None:
         """Rename a file and edit it at once."""
-        return self.rename() and self.edit_word()
+        self.rename()
+        self.edit_word()
 
-    def copy_file(self) -> bool:
+    def copy_file(self) -> None:
         """Copy a file."""
         name = self.any_file()
-        if name is None:
-            return False
         self.files[self.new_name()] = [one.copied() for one in self.files[name]]
-        return True
 
-    def delete_file(self) -> bool:
+    def delete_file(self) -> None:
         """Delete a file."""
         name = self.any_file()
-        if name is None:
-            return False
         self.deleted.append((name, self.files.pop(name)))
-        return True
 
-    def restore_file(self) -> bool:
+    def restore_file(self) -> None:
         """Restore a deleted file, under its old name or a new one."""
-        if not self.deleted:
-            return False
-        name, paragraphs = self.deleted.pop(self.random.randrange(len(self.deleted)))
+        name, paragraphs = self.deleted.pop(self.one_of(range(len(self.deleted))))
         name = self.random.choice((name, name, self.new_name()))
         if name in self.files:
-            return False
+            raise Impossible
         self.files[name] = paragraphs
-        return True
 
     def write(self) -> None:
         """Make the files as they are in the model."""
@@ -320,10 +293,9 @@ class Month:
 
     # Changes by hand
 
-    def any_atom(self) -> str | None:
-        """Return the id of a live atom, or None."""
-        live = sorted(id_ for id_, atom in self.atoms().items() if atom.state is State.LIVE)
-        return self.random.choice(live) if live else None
+    def any_atom(self, state: State = State.LIVE) -> str:
+        """Return the id of an atom in this state."""
+        return self.one_of(sorted(id_ for id_, atom in self.atoms().items() if atom.state is state))
 
     def atoms(self) -> dict[str, Atom]:
         """Return all notes in any state: id → atom."""
@@ -333,101 +305,73 @@ class Month:
             found = [atom_of(rows, get_record(rows, id_)) for id_ in ids]
         return {atom.id: atom for atom in found if atom.kind == "note"}
 
-    def revise(self) -> bool:
+    def revise(self) -> None:
         """Revise an atom by hand."""
         atom = self.any_atom()
-        if atom is None:
-            return False
         self.engine.revise(atom, content=f"By hand: {' '.join(self.word() for _ in range(8))}")
-        return True
 
-    def tag(self) -> bool:
+    def tag(self) -> None:
         """Tag an atom."""
         atom = self.any_atom()
-        if atom is None:
-            return False
         name = self.word()
         self.engine.tag(atom, name)
         self.tags.setdefault(atom, set()).add(tag_identity(name))
-        return True
 
-    def untag(self) -> bool:
+    def untag(self) -> None:
         """Remove a tag."""
         atoms = self.atoms()
         tagged = sorted(id_ for id_, names in self.tags.items() if names and atoms[id_].state is State.LIVE)
-        if not tagged:
-            return False
-        atom = self.random.choice(tagged)
+        atom = self.one_of(tagged)
         name = self.random.choice(sorted(self.tags[atom]))
         self.engine.untag(atom, name)
         self.tags[atom].discard(name)
-        return True
 
-    def link(self) -> bool:
+    def link(self) -> None:
         """Link two atoms."""
         src, dst = self.any_atom(), self.any_atom()
-        if src is None or dst is None or src == dst:
-            return False
+        if src == dst:
+            raise Impossible
         self.engine.link(src, LINK, dst)
         self.links.add((src, dst))
-        return True
 
-    def unlink(self) -> bool:
+    def unlink(self) -> None:
         """Remove a link."""
-        if not self.links:
-            return False
-        src, dst = self.random.choice(sorted(self.links))
+        src, dst = self.one_of(sorted(self.links))
         self.engine.unlink(src, LINK, dst)
         self.links.discard((src, dst))
-        return True
 
-    def hide(self) -> bool:
+    def hide(self) -> None:
         """Tombstone an atom."""
         atom = self.any_atom()
-        if atom is None:
-            return False
         self.engine.tombstone(atom, "by hand")
-        return True
 
-    def revive(self) -> bool:
+    def revive(self) -> None:
         """Revive an atom that is hidden."""
-        hidden = sorted(id_ for id_, atom in self.atoms().items() if atom.state is State.TOMBSTONED)
-        if not hidden:
-            return False
-        self.engine.revive(self.random.choice(hidden))
-        return True
+        self.engine.revive(self.any_atom(State.TOMBSTONED))
 
-    def add(self) -> bool:
+    def add(self) -> None:
         """Write an atom by hand, sometimes as a part of a file."""
-        name = self.any_file()
-        source = None if name is None or self.random.random() < 0.5 else f"{self.folder.name}/{name}"
+        source = None if self.random.random() < 0.5 else f"{self.folder.name}/{self.any_file()}"
         self.engine.add(f"By hand: {' '.join(self.word() for _ in range(8))}", source=source)
-        return True
 
-    def merge(self) -> bool:
+    def merge(self) -> None:
         """Merge two atoms."""
         keep, other = self.any_atom(), self.any_atom()
-        if keep is None or other is None or keep == other:
-            return False
+        if keep == other:
+            raise Impossible
         self.engine.merge(keep, other, force=True)
         self.tags.setdefault(keep, set()).update(self.tags.get(other, ()))
-        return True
 
-    def settle(self) -> bool:
+    def settle(self) -> None:
         """Settle a conflict."""
-        found = self.engine.conflicts()
-        if not found:
-            return False
-        one = self.random.choice(found)
+        one = self.one_of(self.engine.conflicts())
         sides = ("file", "hand", "both") if one.file.state is State.LIVE else ("hand", "both")
         keep = self.random.choice(sides)
         self.engine.settle(one.file.id, one.hand.id, keep)
-        return True
 
-    def dream(self) -> bool:
+    def dream(self) -> None:
         """Let the dreamer work."""
         self.engine.dream()
-        return True
 
     # Laws
 

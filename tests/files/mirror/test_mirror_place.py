@@ -102,6 +102,33 @@ def test_a_manifest_that_names_other_files_is_refused(engine: Engine, tmp_path: 
     assert tree(tmp_path) == before
 
 
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ('"format": 1', '"format": 2'),
+        ('"size": ', '"size": 1.'),
+        ('"size": ', '"size": -'),
+        ('"root": "', '"root": "g'),
+        ('"store_id": "', '"store_id": "\\u001b'),
+        ('"style": "plain"', '"style": ["plain"]'),
+        ('"tags": {}', '"tags": []'),
+        ('"atoms": ["', '"atoms": "["'),
+        ('"sha256": ', '"sha": '),
+        ('"files": {', '"files" : {'),
+    ],
+)
+def test_a_manifest_of_another_form_is_refused(engine: Engine, tmp_path: Path, old: str, new: str) -> None:
+    """A manifest that the engine would not write is refused, and the mirror is not changed."""
+    engine.mirror(tmp_path / "m")
+    manifest = tmp_path / "m" / MANIFEST
+    text = manifest.read_text()
+    assert old in text
+    manifest.write_text(text.replace(old, new, 1))
+    before = tree(tmp_path)
+    refused(engine, tmp_path / "m")
+    assert tree(tmp_path) == before
+
+
 def test_the_mirror_of_another_store_is_refused(engine: Engine, tmp_path: Path) -> None:
     """The mirror of another store is refused."""
     with Engine.open("memory:") as other:

@@ -6,14 +6,12 @@ The process opens no file, no connection and no other process, and its memory an
 
 from __future__ import annotations
 
-import json
 import signal
 import subprocess
-import sys
 from threading import Timer
 from typing import BinaryIO, Final, cast
 
-from engine.files.ingest.documents import OUT_OF_MEMORY, BadItemError, Converted, receive, send
+from engine.files.ingest.documents import OUT_OF_MEMORY, BadItemError, Converted, receive, send, start_reader
 
 SECONDS_MAX: Final = 60
 """The maximum number of seconds of processor time for one file."""
@@ -69,14 +67,8 @@ class Converter:
         return Converted(title, created, None if pages is None else tuple(map(tuple, pages)), markdown)
 
     def _started(self) -> subprocess.Popen[bytes]:
-        paths = json.dumps([path for path in sys.path if isinstance(path, str)])
         try:
-            return subprocess.Popen(  # noqa: S603  our own interpreter and module; the files are passed on stdin
-                [sys.executable, "-I", "-c", _PROGRAM, paths, *map(str, self._limits)],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-            )
+            return start_reader(_PROGRAM, *self._limits)
         except (OSError, ValueError) as error:
             raise BadItemError(f"the file cannot be read: no process could be started ({error})") from None
 

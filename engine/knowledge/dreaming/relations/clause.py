@@ -10,7 +10,8 @@ from engine.knowledge.dreaming.relations.earlier_sentences import Earlier
 from engine.knowledge.dreaming.relations.phrases import Kind, Phrase, Phrases
 from engine.knowledge.dreaming.relations.relation_words import WORDS, Statement
 from engine.text.language.categories.marked_text import MARKS, Mark
-from engine.text.language.lexicon import ADVERBS, FUNCTION_WORDS, is_past
+from engine.text.language.lexicon import ADVERBS, FUNCTION_WORDS
+from engine.text.language.parts_of_speech import is_past
 
 IS: Final = WORDS["is"]
 _PLURAL: Final = WORDS["plural"]

@@ -36,6 +36,7 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from backends.errors import installing
 from engine.base.errors import InvalidInputError, SystemFailureError
 from engine.base.validation import quoted
 
@@ -98,7 +99,7 @@ def find_pipeline(wanted: str) -> Pipeline | None:
     names = ", ".join(pipeline.package for pipeline in found) or "none"
     raise InvalidInputError(
         f"{quoted(wanted)} is not an installed spaCy pipeline for English; installed: {names}",
-        hint="install spaCy with pip install 'memroot[nlp]', and a pipeline for English with pip",
+        hint=f"install spaCy with {installing('nlp')}, and a pipeline for English with pip",
     )
 
 

@@ -20,11 +20,8 @@ from engine.text.language.lexicon import (
     NOT_ADVERBS,
     NOUN_FIRST,
     NUMBERS,
-    is_gerund,
-    is_past,
-    is_third,
-    is_verb,
 )
+from engine.text.language.parts_of_speech import is_gerund, is_past, is_third, is_verb
 
 WORDS_MAX: Final = 6
 """The largest number of words in a phrase."""
