@@ -36,6 +36,7 @@ from backends.errors import (
     BackendMissing,
     BackendUnusable,
     GuardFailed,
+    installing,
     system_error,
 )
 from backends.files import Location, resolve_path, why_unwritable
@@ -196,7 +197,7 @@ def _postgresql(location: Location, *, create: bool) -> Backend:
         from backends.postgresql.postgresql_backend import PostgreSQLBackend
     except ImportError as error:
         raise BackendUnusable(
-            "a memory in PostgreSQL needs the package psycopg; install memroot[postgresql]"
+            f"a memory in PostgreSQL needs the package psycopg: {installing('postgresql')}"
         ) from error
     return PostgreSQLBackend(location.path, create=create, memory=location.memory)
 

@@ -27,6 +27,9 @@ A future backend could use PostgreSQL, whose btree index allows keys of about 2.
 half of 2.7 kB, so that a backend can add a prefix to each key.
 """
 
+AFTER_ALL_KEYS = b"\xff" * (KEY_BYTES_MAX + 1)
+"""A byte string that is greater than every key."""
+
 Row = tuple[bytes, bytes]
 
 _STORED = frozenset({bytes, type(None)})

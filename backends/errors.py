@@ -20,6 +20,11 @@ _PATH_ERRORS = frozenset(
 )
 
 
+def installing(extra: str) -> str:
+    """Return the command that installs an extra of the distribution, for the message of what needs it."""
+    return f"pip install 'memroot[{extra}]'"
+
+
 class BackendError(Exception):
     """The base class of all exceptions that backends raise."""
 

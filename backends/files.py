@@ -105,6 +105,18 @@ def make_parents(path: Path) -> None:
         fsync_path(folder.parent)
 
 
+def link_new(new: Path, place: Path) -> bool:
+    """Create the hard link `place` to `new` and return True, or return False if `place` exists.
+
+    A link is used because a rename would replace an existing file.
+    """
+    try:
+        os.link(new, place)
+    except FileExistsError:
+        return False
+    return True
+
+
 def why_unwritable(place: Path, needed: Sequence[Path]) -> int:
     """Return the errno that says why this process cannot write a store, or 0 if it can.
 

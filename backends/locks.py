@@ -13,6 +13,9 @@ import fcntl
 import os
 import threading
 from collections import Counter
+from pathlib import Path
+
+from backends.errors import BackendUnusable
 
 Identity = tuple[int, int]
 """The identity of a file: the numbers of its device and of its inode."""
@@ -44,13 +47,17 @@ class Registry:
         with self.lock:
             return identity in self._open
 
-    def is_inherited(self, identity: Identity) -> bool:
-        """Return True if the parent process had the store open when it forked this process.
+    def refuse_inherited(self, identity: Identity, path: Path) -> None:
+        """Raise BackendUnusable if the parent process had the store open when it forked this process.
 
         LevelDB and SQLite both keep a table of locked files in the memory of the process. In a forked process
         the table lists locks that the process does not hold, so the process must not open those files at all.
         """
-        return identity in self._inherited
+        if identity in self._inherited:
+            raise BackendUnusable(
+                f"{path} was open in the process that this one was forked from; "
+                f"use multiprocessing's 'spawn' instead"
+            )
 
     def after_fork(self) -> None:
         """In a newly forked process, mark all open stores as stores that the parent process has open."""

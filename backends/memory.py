@@ -157,9 +157,13 @@ class _MemorySnapshot(Snapshot):
         self._rows.handle_state.check()
 
     def get(self, key: bytes) -> bytes | None:
+        return self.multi_get([key])[0]
+
+    def multi_get(self, keys: Sequence[bytes]) -> list[bytes | None]:
         self._check()
+        # One lock for all keys: commands in bulk read a row for each command.
         with self._rows.locked():
-            return self._rows.read(key, self._version)
+            return [self._rows.read(key, self._version) for key in keys]
 
     def scan(self, start: bytes = b"", end: bytes | None = None, *, reverse: bool = False) -> Iterator[Row]:
         self._check()

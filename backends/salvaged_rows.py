@@ -13,7 +13,7 @@ from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
 
-from backends.base import Row, prefix_end
+from backends.base import AFTER_ALL_KEYS, Row, prefix_end
 
 _SCHEMA = """
 PRAGMA journal_mode = OFF;
@@ -74,7 +74,7 @@ class FoundRows:
 
     def scan_prefix(self, prefix: bytes) -> Iterator[tuple[bytes, list[bytes]]]:
         """Yield the keys that begin with `prefix`, like `scan`."""
-        return self.scan(prefix, prefix_end(prefix) or b"\xff" * 8)
+        return self.scan(prefix, prefix_end(prefix) or AFTER_ALL_KEYS)
 
     def close(self) -> None:
         """Close the scratch file."""

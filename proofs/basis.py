@@ -1,4 +1,4 @@
-"""The basis of a verification: the root that the caller already trusts, and the heads derived from it."""
+"""The basis of a verification: the root that the caller already trusts, and what is checked against it."""
 
 from __future__ import annotations
 
@@ -9,10 +9,20 @@ from proofs.claim_words import parse_id, parse_root
 from proofs.codec import decode_header
 from proofs.errors import ProofError
 from proofs.events import CheckpointDetail, Header
-from proofs.hashing import DIGEST_BYTES, STORE_ID_BYTES, overall_root
+from proofs.hashing import DIGEST_BYTES, STORE_ID_BYTES, key_digest, overall_root, value_digest
 from proofs.log import SIZE_MAX, check_inclusion, leaf_hash
 from proofs.note import parse_note, store_id_of
-from proofs.proof_file import CheckpointLink, Opening, ProofFile, decode_strict, split_path, with_reason
+from proofs.proof_file import (
+    TREES,
+    CheckpointLink,
+    Opening,
+    ProofFile,
+    check_presence,
+    decode_strict,
+    split_path,
+    with_reason,
+)
+from proofs.smt import opening_root
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +138,43 @@ def heads_of(basis: Basis, proof: ProofFile, *, state: bool) -> Heads:
     return Heads(basis.store_id, log, proof.opening)
 
 
+class Lookups:
+    """The values that witnesses give for keys. The values are unverified until `check` has returned."""
+
+    def __init__(self) -> None:
+        self._values: dict[str, dict[bytes, bytes | None]] = {namespace: {} for namespace in TREES}
+
+    def require(self, namespace: str, key: bytes, value: bytes | None) -> None:
+        """Require that `key` has `value` or, if `value` is None, that the tree does not contain `key`.
+
+        Raises:
+            ProofError: two witnesses give different values for `key` (`contradiction`).
+        """
+        if self._values[namespace].setdefault(key, value) != value:
+            raise ProofError(
+                "contradiction", f"two witnesses give different values for one key of {namespace}"
+            )
+
+    def check(self, proof: ProofFile, opening: Opening | None) -> None:
+        """Check all requirements against the trees whose roots are in `opening`.
+
+        Raises:
+            ProofError: a requirement does not hold (`tree`, `shape`, `other-leaf`, `absent`), a tree is
+                missing (`missing`), or the proof opens a tree that no claim needs (`unneeded`).
+        """
+        for namespace, values in self._values.items():
+            tree = proof.trees[namespace]
+            check_presence(tree, f"the opening of the tree of {namespace}", needed=bool(values))
+            if tree is None or opening is None:
+                continue
+            digests = {
+                key_digest(namespace, key): None if value is None else value_digest(namespace, value)
+                for key, value in values.items()
+            }
+            if opening_root(digests, *tree) != opening.roots[namespace]:
+                raise ProofError("tree", f"the opening does not hash to the root of {namespace}")
+
+
 def check_opening(store_id: bytes, opening: Opening, root: bytes) -> None:
     """Check that `opening` hashes to the overall root `root` of the store.
 
@@ -177,18 +224,6 @@ def recorded_root(header: Header) -> bytes:
     if not isinstance(header.detail, CheckpointDetail):
         raise ProofError("header", f"event {header.seq} is not a checkpoint")
     return header.detail.root
-
-
-def check_presence(part: object, what: str, *, needed: bool) -> None:
-    """Check that a part of the proof is present if it is needed, and absent if it is not.
-
-    Raises:
-        ProofError: the part is missing (`missing`) or not needed (`unneeded`).
-    """
-    if (part is not None) is not needed:
-        raise ProofError(
-            "missing" if needed else "unneeded", f"{what} is {'missing' if needed else 'not needed'}"
-        )
 
 
 def require_opening(opening: Opening | None) -> Opening:

@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from proofs.basis import Lookups
 from proofs.claims import AtomsMentioning, AtomsTagged, NoneMentioning, NoneTagged
 from proofs.errors import ProofError
 from proofs.forms import sized, uint
 from proofs.hashing import inner_row_hash, row_hash
-from proofs.leaf_claims import Lookups, read_value
 from proofs.leaves import (
     CHUNK_BITS,
     DENSE_BYTES,
@@ -31,7 +31,7 @@ from proofs.leaves import (
     segments_of,
     set_row,
 )
-from proofs.proof_file import MAYBE_RAW, RAW, Segments, checked_array, checked_fields, with_reason
+from proofs.proof_file import MAYBE_RAW, RAW, Segments, checked_array, checked_fields, read_value, with_reason
 from proofs.rows import TERM_BYTES_MAX, read_postings, shown_root
 from proofs.verified import AllMentioning, AllTagged, ListedAtom, TagUnused, TermUnused
 

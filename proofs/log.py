@@ -271,5 +271,5 @@ def _check_numbers(*numbers: int) -> None:
 
 
 def _check_hashes(reason: str, *hashes: bytes) -> None:
-    if any(type(found) is not bytes or len(found) != DIGEST_BYTES for found in hashes):
+    if any(type(digest) is not bytes or len(digest) != DIGEST_BYTES for digest in hashes):
         raise ProofError(reason, f"every hash must have {DIGEST_BYTES} bytes")

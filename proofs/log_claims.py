@@ -7,7 +7,6 @@ from typing import Any
 from proofs.basis import Heads, check_opening, checkpoint_in, header_in, recorded_root
 from proofs.claims import BeginsWithRoot, EventIs, LogBegins, RootRecorded
 from proofs.errors import ProofError
-from proofs.leaf_claims import open_payload
 from proofs.log import check_consistency
 from proofs.proof_file import (
     MAYBE_RAW,
@@ -17,6 +16,7 @@ from proofs.proof_file import (
     Opening,
     checked_array,
     checked_fields,
+    open_payload,
     split_path,
 )
 from proofs.verified import LoggedEvent, LogPrefix, RecordedRoot

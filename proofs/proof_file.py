@@ -11,10 +11,12 @@ from typing import Any, Final, NamedTuple, ParamSpec, TypeVar
 
 from proofs import limits
 from proofs.claims import LISTS, AtomIs, Claim, EdgeIs, EventIs
-from proofs.codec import pack, unpack
+from proofs.codec import decode_body, pack, unpack
 from proofs.errors import ProofError
+from proofs.events import Body, EventKind
 from proofs.forms import Check, FormError, fields, optional, raw_up_to, sized, uint
-from proofs.hashing import DIGEST_BYTES, NAMESPACES
+from proofs.hashing import DIGEST_BYTES, NAMESPACES, SALT_BYTES, commitment
+from proofs.leaves import Value, decode_value
 from proofs.log import SIZE_MAX
 
 MAGIC: Final = "memroot-proof"
@@ -237,6 +239,45 @@ def checked_array(value: Any, where: str, *lengths: int) -> list[Any]:
     if type(value) is not list or (lengths and len(value) not in lengths):
         raise ProofError("form", f"{where} is not an array of the right length")
     return value
+
+
+def check_presence(part: object, what: str, *, needed: bool) -> None:
+    """Check that a part of the proof is present if it is needed, and absent if it is not.
+
+    Raises:
+        ProofError: the part is missing (`missing`) or not needed (`unneeded`).
+    """
+    if (part is not None) is not needed:
+        raise ProofError(
+            "missing" if needed else "unneeded", f"{what} is {'missing' if needed else 'not needed'}"
+        )
+
+
+def read_value(raw: bytes) -> Value:
+    """Decode the value of a leaf.
+
+    Raises:
+        ProofError: the bytes are not the canonical encoding of a value (`encoding`, `value`).
+    """
+    decode_strict(raw, "the value of a leaf")
+    return with_reason("value", decode_value, raw, "the value of a leaf")
+
+
+def open_payload(payload: bytes | None, bound_by: bytes, kind: EventKind, *, wanted: bool) -> Body | None:
+    """Return the body in a payload, or None if the claim does not open it.
+
+    Raises:
+        ProofError: the payload is missing (`missing`) or not needed (`unneeded`); it does not match the
+            commitment or is not the body of an event of the right kind (`payload`, `encoding`).
+    """
+    check_presence(payload, "the payload", needed=wanted)
+    if payload is None:
+        return None
+    salt, body = payload[:SALT_BYTES], payload[SALT_BYTES:]
+    if len(salt) != SALT_BYTES or commitment(salt, body) != bound_by:
+        raise ProofError("payload", "the payload does not match its commitment")
+    decode_strict(body, "the body of the payload", body=True)
+    return with_reason("payload", decode_body, kind, body, "the payload")
 
 
 def split_path(raw: bytes, where: str) -> list[bytes]:

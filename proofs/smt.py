@@ -142,13 +142,13 @@ class _Walk:
     def _end(self, case: int, first: int, last: int, depth: int) -> tuple[bytes, bool]:
         """Return the leaf, or the empty root, where the path of the keys from `first` up to `last` ends."""
         keys = self._keys[first:last]
-        own = [(key, value) for key in keys if (value := self._values[key]) is not None]
+        present = [(key, value) for key in keys if (value := self._values[key]) is not None]
         if case == OWN_LEAF:
-            if len(own) != 1:
-                raise ProofError("shape", f"a leaf needs exactly one key with a value, not {len(own)}")
-            return self._hasher.leaf(*own[0]), True
-        if own:
-            raise ProofError("absent", f"the tree has no leaf for the key digest {own[0][0].hex()}")
+            if len(present) != 1:
+                raise ProofError("shape", f"a leaf needs exactly one key with a value, not {len(present)}")
+            return self._hasher.leaf(*present[0]), True
+        if present:
+            raise ProofError("absent", f"the tree has no leaf for the key digest {present[0][0].hex()}")
         if case == OTHER_LEAF:
             return self._other_leaf(keys, depth), True
         return EMPTY, True

@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Final, NamedTuple
 
 from proofs import claims as kinds
-from proofs.basis import Basis, Heads, LogHead, Root, check_presence, heads_of, require_opening
+from proofs.basis import Basis, Heads, LogHead, Lookups, Root, heads_of, require_opening
 from proofs.claims import Claim
 from proofs.errors import ProofError
-from proofs.leaf_claims import (
-    Lookups,
-    check_atom,
-    check_edge,
-    check_has_tag,
-    check_lacks_tag,
-    check_no_atom,
-    check_no_edge,
-)
+from proofs.events import EventKind
+from proofs.leaves import CHUNK_BITS, Group, State, Value, contains, set_row
 from proofs.list_claims import (
     Index,
     check_mentioning,
@@ -27,8 +20,31 @@ from proofs.list_claims import (
     read_index,
 )
 from proofs.log_claims import check_event, check_prefix, check_prefix_root, check_recorded
-from proofs.proof_file import ProofFile, decode, sort_claims
-from proofs.verified import Verified
+from proofs.proof_file import (
+    MAYBE_RAW,
+    RAW,
+    ProofFile,
+    check_presence,
+    checked_fields,
+    decode,
+    open_payload,
+    read_value,
+    sort_claims,
+    with_reason,
+)
+from proofs.verified import (
+    AbsentAtom,
+    AbsentEdge,
+    ErasedAtom,
+    ErasedEdge,
+    LiveAtom,
+    LiveEdge,
+    Tagged,
+    TombstonedAtom,
+    TombstonedEdge,
+    Untagged,
+    Verified,
+)
 
 
 class Verification(NamedTuple):
@@ -123,19 +139,68 @@ def _log_claim(claim: kinds.LogClaim, fields: list[Any], heads: Heads) -> Verifi
 
 def _leaf_claim(claim: Claim, fields: list[Any], lookups: Lookups) -> Verified:
     match claim:
-        case kinds.AtomIs():
-            return check_atom(claim, fields, lookups)
-        case kinds.NoAtom():
-            return check_no_atom(claim, fields, lookups)
-        case kinds.EdgeIs():
-            return check_edge(claim, fields, lookups)
-        case kinds.NoEdge():
-            return check_no_edge(claim, fields, lookups)
-        case kinds.HasTag():
-            return check_has_tag(claim, fields, lookups)
-        case kinds.LacksTag():
-            return check_lacks_tag(claim, fields, lookups)
+        case kinds.AtomIs() | kinds.EdgeIs():
+            return _recorded(claim, fields, lookups)
+        case kinds.NoAtom() | kinds.NoEdge():
+            return _absent(claim, fields, lookups)
+        case kinds.HasTag() | kinds.LacksTag():
+            return _tag(claim, fields, lookups)
     raise ProofError("input", "the claim is not about an atom or an edge")
+
+
+_FACTS: Final[dict[tuple[type[Claim], State], Callable[..., Verified]]] = {
+    (kinds.AtomIs, State.LIVE): LiveAtom,
+    (kinds.AtomIs, State.TOMBSTONED): TombstonedAtom,
+    (kinds.AtomIs, State.ERASED): ErasedAtom,
+    (kinds.EdgeIs, State.LIVE): LiveEdge,
+    (kinds.EdgeIs, State.TOMBSTONED): TombstonedEdge,
+    (kinds.EdgeIs, State.ERASED): ErasedEdge,
+}
+"""The fact that a claim with this state shows."""
+
+
+def _recorded(claim: kinds.AtomIs | kinds.EdgeIs, fields: list[Any], lookups: Lookups) -> Verified:
+    """Check the witness of an atom or edge: `fields` holds a value, and a payload or None."""
+    raw, payload = checked_fields(fields, (RAW, MAYBE_RAW), "the witness of an atom or edge")
+    value = _value_in(claim.state, raw)
+    atom = isinstance(claim, kinds.AtomIs)
+    if value.ordinal and not atom:
+        raise ProofError("value", "the ordinal of an edge must be 0")
+    lookups.require("atoms" if atom else "edges", claim.subject, raw)
+    kind = EventKind.ATOM_ADDED if atom else EventKind.EDGE_ADDED
+    body = open_payload(payload, value.commitment, kind, wanted=claim.opened)
+    fact = _FACTS[type(claim), claim.state]
+    return fact(claim, value) if claim.state is State.ERASED else fact(claim, value, body)
+
+
+def _absent(claim: kinds.NoAtom | kinds.NoEdge, fields: list[Any], lookups: Lookups) -> Verified:
+    """Require in `lookups` that the tree must not contain the key of the claim."""
+    checked_fields(fields, (), "the witness of an absent atom or edge")
+    lookups.require("atoms" if isinstance(claim, kinds.NoAtom) else "edges", claim.subject, None)
+    return AbsentAtom(claim) if isinstance(claim, kinds.NoAtom) else AbsentEdge(claim)
+
+
+def _tag(claim: kinds.HasTag | kinds.LacksTag, fields: list[Any], lookups: Lookups) -> Verified:
+    """Check the witness of an atom and a tag: `fields` holds a value and a chunk.
+
+    If the atom lacks the tag, the chunk may be None.
+    """
+    wanted = isinstance(claim, kinds.HasTag)
+    raw, chunk = checked_fields(fields, (RAW, RAW if wanted else MAYBE_RAW), "the witness of a tag")
+    value = _value_in(State.LIVE, raw)
+    lookups.require("atoms", claim.id, raw)
+    lookups.require("tags", set_row(Group.TAG, claim.identity, value.ordinal >> CHUNK_BITS), chunk)
+    has = chunk is not None and with_reason("chunk", contains, chunk, value.ordinal & 0xFFFF)
+    if has is not wanted:
+        raise ProofError("tagged", f"the atom {'has' if has else 'does not have'} the tag")
+    return Tagged(claim, value) if isinstance(claim, kinds.HasTag) else Untagged(claim, value)
+
+
+def _value_in(state: State, raw: bytes) -> Value:
+    value = read_value(raw)
+    if value.state != state:
+        raise ProofError("state", f"the state is {State(value.state).name.lower()}, not {state.name.lower()}")
+    return value
 
 
 def _list_claim(claim: Claim, fields: list[Any], lookups: Lookups, index: Index | None) -> Verified:

@@ -32,6 +32,7 @@ from backends.errors import (
     environment_error,
     errno_in,
     in_doubt,
+    installing,
     system_error,
 )
 from backends.files import fsync_path
@@ -80,8 +81,7 @@ def plyvel_module() -> ModuleType:
         import plyvel
     except ImportError as error:
         raise BackendUnusable(
-            "LevelDB stores need the package plyvel: pip install 'memroot[leveldb]'; "
-            "without it, use sqlite:PATH"
+            f"LevelDB stores need the package plyvel: {installing('leveldb')}; without it, use sqlite:PATH"
         ) from error
     return plyvel  # type: ignore[no-any-return]
 

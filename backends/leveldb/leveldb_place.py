@@ -204,15 +204,10 @@ class Claim(Flock):
             try:
                 recover(path)
                 self._identity: Identity = self._check_not_open()
+                REGISTRY.refuse_inherited(self._identity, path)
             except BaseException:
                 self.abandon()
                 raise
-            if REGISTRY.is_inherited(self._identity):
-                self.abandon()
-                raise BackendUnusable(
-                    f"{path} was open in the process that this one was forked from; "
-                    f"use multiprocessing's 'spawn' instead"
-                )
             REGISTRY.enter(self._identity)
 
     def _check_not_open(self) -> Identity:

@@ -141,25 +141,20 @@ def _make(connection: Connection, memory: str) -> None:
 
 
 @contextlib.contextmanager
-def connected_to(path: str) -> Iterator[None]:
+def connected_to(path: str) -> Iterator[tuple[str, Pool]]:
     """Keep the connections to a database during the block. Otherwise each call of this module makes one."""
     address = parse(path, None)
-    join(address)
+    pool = join(address)
     try:
-        yield
+        yield address.shown, pool
     finally:
         leave(address)
 
 
 @contextlib.contextmanager
 def _connected(path: str) -> Iterator[tuple[str, Connection]]:
-    address = parse(path, None)
-    pool = join(address)
-    try:
-        with pool.connected(address.shown) as connection:
-            yield address.shown, connection
-    finally:
-        leave(address)
+    with connected_to(path) as (where, pool), pool.connected(where) as connection:
+        yield where, connection
 
 
 def memories_in(path: str) -> list[str]:

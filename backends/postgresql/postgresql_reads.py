@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple, cast
 
 import psycopg
 
-from backends.base import Row, Snapshot, prefix_end
+from backends.base import AFTER_ALL_KEYS, Row, Snapshot, prefix_end
 from backends.databases import check_row
 from backends.errors import BackendClosed
 from backends.handle_state import HandleState
@@ -96,21 +96,14 @@ class Rows:
         self, connection: Connection, start: bytes, end: bytes | None, most: int, *, reverse: bool
     ) -> list[Row]:
         """Return the first `most` rows with start <= key < end, or the last ones in reverse order."""
-        if end is None:
-            statement = sql.SCAN_BACK if reverse else sql.SCAN
-            found = self._run(connection, statement, [self.memory, start, most])
-        else:
-            statement = sql.SCAN_BACK_TO if reverse else sql.SCAN_TO
-            found = self._run(connection, statement, [self.memory, start, end, most])
+        statement = sql.SCAN_BACK if reverse else sql.SCAN
+        found = self._run(connection, statement, [self.memory, start, end or AFTER_ALL_KEYS, most])
         return [(key, self._value(key, value, summed)) for key, value, summed in found]
 
     def keys(self, connection: Connection, prefix: bytes, limit: int) -> list[bytes]:
         """Return the first `limit` keys that begin with `prefix`, including the keys of damaged values."""
-        end = prefix_end(prefix)
-        if end is None:
-            found = self._run(connection, sql.KEYS, [self.memory, prefix, limit])
-        else:
-            found = self._run(connection, sql.KEYS_TO, [self.memory, prefix, end, limit])
+        end = prefix_end(prefix) or AFTER_ALL_KEYS
+        found = self._run(connection, sql.KEYS, [self.memory, prefix, end, limit])
         return [key for (key,) in found]
 
     def _values(self, keys: Sequence[bytes], found: Iterable[Any]) -> list[bytes | None]:

@@ -100,20 +100,15 @@ SETTINGS: Final = (
 
 GET: Final = "SELECT value, sum FROM memroot_rows WHERE memory = %s AND key = %s"
 GET_MANY: Final = "SELECT key, value, sum FROM memroot_rows WHERE memory = %s AND key = ANY(%s)"
-SCAN: Final = "SELECT key, value, sum FROM memroot_rows WHERE memory = %s AND key >= %s ORDER BY key LIMIT %s"
-SCAN_TO: Final = (
+SCAN: Final = (
     "SELECT key, value, sum FROM memroot_rows WHERE memory = %s AND key >= %s AND key < %s "
     "ORDER BY key LIMIT %s"
 )
 SCAN_BACK: Final = (
-    "SELECT key, value, sum FROM memroot_rows WHERE memory = %s AND key >= %s ORDER BY key DESC LIMIT %s"
-)
-SCAN_BACK_TO: Final = (
     "SELECT key, value, sum FROM memroot_rows WHERE memory = %s AND key >= %s AND key < %s "
     "ORDER BY key DESC LIMIT %s"
 )
-KEYS: Final = "SELECT key FROM memroot_rows WHERE memory = %s AND key >= %s ORDER BY key LIMIT %s"
-KEYS_TO: Final = (
+KEYS: Final = (
     "SELECT key FROM memroot_rows WHERE memory = %s AND key >= %s AND key < %s ORDER BY key LIMIT %s"
 )
 

@@ -31,11 +31,17 @@ from backends.base import (
     guards_of,
 )
 from backends.databases import memory_name, with_checksums
-from backends.errors import BackendCorrupt, BackendError, BackendUnusable, GuardFailed, system_error
+from backends.errors import BackendCorrupt, BackendError, GuardFailed, system_error
 from backends.files import resolve_path
 from backends.handle_state import HandleState
 from backends.locks import REGISTRY
-from backends.sqlite.sqlite_connections import DATABASE_ERRORS, address, convert_doubt, convert_error
+from backends.sqlite.sqlite_connections import (
+    DATABASE_ERRORS,
+    address,
+    convert_doubt,
+    convert_error,
+    converted,
+)
 from backends.sqlite.sqlite_locks import UseLock, WriterLock
 from backends.sqlite.sqlite_mark import MARK_SUFFIX, Mark, check_marks
 from backends.sqlite.sqlite_memories import open_table
@@ -100,7 +106,8 @@ class SQLiteBackend(Backend):
         self._handle_state = HandleState(str(self._path), self._fork_unsafe)
         self._identity = register_store(self._path, create=create)
         try:
-            self._check_marks()
+            with converted(self._handle_state.where):
+                check_marks(self._path, busy_seconds)
             self._writer = self._connect("PRAGMA secure_delete = ON", "PRAGMA cache_size = -16000")
             self._settle_table(create=create)
             self._idle.append(self._reader())
@@ -109,7 +116,7 @@ class SQLiteBackend(Backend):
             raise
 
     def _connect(self, *settings: str) -> sqlite3.Connection:
-        try:
+        with converted(self._handle_state.where):
             connection = sqlite3.connect(
                 address(self._path),
                 uri=True,
@@ -120,28 +127,16 @@ class SQLiteBackend(Backend):
             self._all.add(connection)
             for setting in settings:
                 connection.execute(setting)
-        except DATABASE_ERRORS as error:
-            raise convert_error(self._handle_state.where, error) from error
         return connection
-
-    def _check_marks(self) -> None:
-        try:
-            check_marks(self._path, self._busy_seconds)
-        except DATABASE_ERRORS as error:
-            raise convert_error(self._handle_state.where, error) from error
 
     def _settle_table(self, *, create: bool) -> None:
         try:
-            summed = bring_up_to_date(self._writer, str(self._path))
-            sql, self._use = open_table(
-                self._writer, self._path, self._memory, self._lock, create=create, summed=summed
-            )
-            self._table = Rows(self._handle_state.where, sql)
-            self._mark = Mark(self._path, sql.number)
-            if summed:
+            with converted(self._handle_state.where):
+                bring_up_to_date(self._writer, str(self._path))
+                sql, self._use = open_table(self._writer, self._path, self._memory, self._lock, create=create)
+                self._table = Rows(self._handle_state.where, sql)
+                self._mark = Mark(self._path, sql.number)
                 self._mark.check(self._mark.read(), self._own(), self._handle_state.where)
-        except DATABASE_ERRORS as error:
-            raise convert_error(self._handle_state.where, error) from error
         except OSError as error:
             raise system_error(f"{self._path}{MARK_SUFFIX} cannot be read", error) from error
 
@@ -152,10 +147,8 @@ class SQLiteBackend(Backend):
         connection = self._connect("PRAGMA query_only = ON")
         # A damaged record may say that a key or a value is a text. The checks of rows refuse every `str`.
         connection.text_factory = _text
-        try:
+        with converted(self._handle_state.where):
             self._table.begin(connection)
-        except DATABASE_ERRORS as error:
-            raise convert_error(self._handle_state.where, error) from error
         return connection
 
     def _fork_unsafe(self) -> Iterable[object]:
@@ -188,9 +181,8 @@ class SQLiteBackend(Backend):
         with self._handle_state.inside():
             reader = self._take_reader()
             try:
-                yield reader
-            except DATABASE_ERRORS as error:
-                raise convert_error(self._handle_state.where, error) from error
+                with converted(self._handle_state.where):
+                    yield reader
             finally:
                 self._return_reader(reader)
 
@@ -226,12 +218,10 @@ class SQLiteBackend(Backend):
         """Return a snapshot of the current rows: a read transaction on a separate connection."""
         with self._handle_state.inside():
             reader = self._take_reader()
-            try:
+            with converted(self._handle_state.where):
                 reader.execute("BEGIN")
                 # The transaction sees the rows at the time of its first read, not of BEGIN.
                 self._table.begin(reader)
-            except DATABASE_ERRORS as error:
-                raise convert_error(self._handle_state.where, error) from error
             snapshot = SQLiteSnapshot(self._handle_state, self._table, reader, self._return_reader)
             self._snapshots.add(snapshot)
             return snapshot
@@ -299,18 +289,12 @@ class SQLiteBackend(Backend):
     def _begin(self, durable: bool) -> None:
         """Take the write lock and set the sync level of the COMMIT. No row is written yet."""
         level = "FULL" if durable else "NORMAL"
-        if not self._table.sql.summed:
-            raise BackendUnusable(
-                f"{self._path} was written by an earlier version and must be converted before it can be "
-                f"changed; open it again when it is not write-protected and the disk has space"
-            )
         try:
             if durable:
                 self._mark.prepare()
-            self._set_level(level)
-            self._writer.execute("BEGIN IMMEDIATE")
-        except DATABASE_ERRORS as error:
-            raise convert_error(self._handle_state.where, error) from error
+            with converted(self._handle_state.where):
+                self._set_level(level)
+                self._writer.execute("BEGIN IMMEDIATE")
         except OSError as error:
             raise system_error(f"{self._path}{MARK_SUFFIX} cannot be written", error) from error
 

@@ -58,6 +58,15 @@ def convert_error(where: str, error: sqlite3.Error | UnicodeDecodeError) -> Back
     return BackendError(f"{where} cannot be used: {error}")
 
 
+@contextlib.contextmanager
+def converted(where: str) -> Iterator[None]:
+    """Raise the exceptions of SQLite in the block as backend exceptions; `where` is the path of the store."""
+    try:
+        yield
+    except DATABASE_ERRORS as error:
+        raise convert_error(where, error) from error
+
+
 def convert_doubt(what: str, where: str, error: BaseException) -> BackendInDoubt:
     """Return the exception for a transaction that may have taken effect; `what` begins the message."""
     code = _code(error)

@@ -20,7 +20,7 @@ from zlib import crc32
 from backends.errors import BackendCorrupt, BackendLost, BackendUnusable
 from backends.files import fsync_opened, fsync_path
 from backends.sqlite.sqlite_connections import address
-from backends.sqlite.sqlite_tables import EARLIEST_LAYOUT, Own, memory_numbers, read_own, statements_for
+from backends.sqlite.sqlite_tables import Own, memory_numbers, read_own, statements_for
 
 MARK_SUFFIX = "-wal-mark"
 
@@ -167,8 +167,6 @@ def check_marks(store: Path, busy_seconds: float) -> None:
 
 
 def _check_marks(connection: sqlite3.Connection, store: Path) -> None:
-    if connection.execute("PRAGMA user_version").fetchone()[0] == EARLIEST_LAYOUT:
-        return
     for name, number in (("", 0), *memory_numbers(connection).items()):
         mark = Mark(store, number)
         marked = mark.read()

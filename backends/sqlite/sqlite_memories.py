@@ -6,6 +6,7 @@ Each change is one transaction. If the process is killed before the transaction 
 from __future__ import annotations
 
 import contextlib
+import os
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,8 +14,8 @@ from pathlib import Path
 from backends.databases import memory_name
 from backends.errors import BackendBusy, BackendMissing, BackendUnusable
 from backends.files import resolve_path, why_unwritable
-from backends.locks import REGISTRY
-from backends.sqlite.sqlite_connections import address, convert_error, transaction
+from backends.locks import REGISTRY, identity_of
+from backends.sqlite.sqlite_connections import address, converted, transaction
 from backends.sqlite.sqlite_locks import UseLock, WriterLock
 from backends.sqlite.sqlite_place import files_to_write, private_copy, register_store
 from backends.sqlite.sqlite_tables import (
@@ -39,11 +40,10 @@ def open_table(
     lock: WriterLock,
     *,
     create: bool,
-    summed: bool,
 ) -> tuple[Statements, UseLock | None]:
     """Return the SQL statements on the table of a memory, and the lock to hold while the memory is used.
 
-    With `create`, a missing table is created. `summed` is false for a file of layout 1.
+    With `create`, a missing table is created.
 
     Raises:
         BackendMissing: there is no memory of this name, and `create` is false.
@@ -54,7 +54,7 @@ def open_table(
         others = [] if create else list(memory_numbers(connection))
         if others and connection.execute("SELECT 1 FROM rows WHERE key > x'' LIMIT 1").fetchone() is None:
             raise BackendMissing(f"{path} contains no unnamed store; its memories are {', '.join(others)}")
-        return statements_for(0, summed=summed), None
+        return statements_for(0), None
     missing = BackendMissing(f"there is no memory {memory!r} in {path}")
     if not create and number_of(connection, memory) is None:
         raise missing
@@ -62,7 +62,7 @@ def open_table(
     try:
         # Check again under the lock: from here on, no other process can rename or delete the memory.
         number = number_of(connection, memory)
-        if number is None and create and summed:
+        if number is None and create:
             with lock, transaction(connection):
                 number = make(connection, memory, str(path))
         if number is None:
@@ -70,23 +70,49 @@ def open_table(
     except BaseException:
         use.close()
         raise
-    return statements_for(number, summed=summed), use
+    return statements_for(number), use
 
 
 @contextlib.contextmanager
-def _connected(path: str) -> Iterator[tuple[Path, sqlite3.Connection]]:
+def _connected(path: str, *, alone: bool = False) -> Iterator[tuple[Path, sqlite3.Connection]]:
+    """Connect to a file; with `alone`, raise BackendBusy instead of waiting for other users of the file."""
     place = resolve_path(path)
-    identity = register_store(place, create=False)
+    with REGISTRY.lock:
+        if alone and REGISTRY.is_open(identity_of(place.stat())):
+            raise BackendBusy(str(place), f"pid {os.getpid()} (this process)")
+        identity = register_store(place, create=False)
+    seconds = 0 if alone else BUSY_SECONDS
     try:
-        with contextlib.closing(
-            sqlite3.connect(address(place), uri=True, timeout=BUSY_SECONDS, isolation_level=None)
-        ) as connection:
+        with (
+            converted(str(place)),
+            contextlib.closing(
+                sqlite3.connect(address(place), uri=True, timeout=seconds, isolation_level=None)
+            ) as connection,
+        ):
             yield place, connection
-    except sqlite3.Error as error:
-        raise convert_error(str(place), error) from error
     finally:
         with REGISTRY.lock:
             REGISTRY.leave(identity)
+
+
+@contextlib.contextmanager
+def locked_file(path: str) -> Iterator[None]:
+    """Prevent every process from opening a file during the block. Its WAL is written into it before that.
+
+    Raises:
+        BackendBusy: a handle has the file open.
+        BackendUnusable: the file contains named memories.
+    """
+    with _connected(path, alone=True) as (place, connection):
+        # In WAL mode, SQLite grants this lock only while no other connection is open.
+        connection.execute("PRAGMA locking_mode = EXCLUSIVE")
+        if others := memory_numbers(connection):
+            raise BackendUnusable(
+                f"{place} contains named memories itself ({', '.join(others)}); delete or rename them "
+                f"first (--store sqlite:{place})"
+            )
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        yield
 
 
 @contextlib.contextmanager

@@ -17,12 +17,12 @@ from backends.errors import (
     environment_error,
     system_error,
 )
-from backends.files import READ_ONLY_PREFIX, fsync_path, make_parents, staging
+from backends.files import READ_ONLY_PREFIX, fsync_path, link_new, make_parents, staging
 from backends.locks import REGISTRY, Identity, identity_of
 from backends.sqlite.sqlite_connections import address, creation_error
 from backends.sqlite.sqlite_locks import LOCK_SUFFIX
 from backends.sqlite.sqlite_mark import MARK_SUFFIX
-from backends.sqlite.sqlite_tables import EARLIEST_LAYOUT, FILE_BYTES, LAYOUT, UNNAMED, create_rows
+from backends.sqlite.sqlite_tables import FILE_BYTES, LAYOUT, UNNAMED, check_layout, create_rows
 
 APPLICATION_ID = 0x6D656D72
 """The application id of a store, stored at offset 68 of the file: the bytes `memr`.
@@ -79,11 +79,7 @@ def register_store(path: Path, *, create: bool) -> Identity:
             _create(path)
         with REGISTRY.lock:
             identity = identity_of(path.stat())
-            if REGISTRY.is_inherited(identity):
-                raise BackendUnusable(
-                    f"{path} was open in the process that this one was forked from; "
-                    f"use multiprocessing's 'spawn' instead"
-                )
+            REGISTRY.refuse_inherited(identity, path)
             if not REGISTRY.is_open(identity):
                 _check_store_file(path)
             REGISTRY.enter(identity)
@@ -112,11 +108,7 @@ def _check_store_file(path: Path) -> None:
         raise BackendUnusable(
             f"{path} is a SQLite file of another program (application id {application_id:#010x})"
         )
-    layout = int.from_bytes(header[_LAYOUT_AT : _LAYOUT_AT + 4], "big")
-    if not EARLIEST_LAYOUT <= layout <= LAYOUT:
-        raise BackendUnusable(
-            f"{path} has table layout {layout}, but this version supports only layouts up to {LAYOUT}"
-        )
+    check_layout(int.from_bytes(header[_LAYOUT_AT : _LAYOUT_AT + 4], "big"), path)
 
 
 def _create(path: Path) -> None:
@@ -146,7 +138,7 @@ def _create(path: Path) -> None:
         fsync_path(new)
         # Unlike a rename, a link never replaces a file that another process created meanwhile.
         if not path.exists():
-            _link(new, path)
+            link_new(new, path)
         fsync_path(path.parent)
 
 
@@ -162,13 +154,6 @@ def check_closed(new: Path, path: Path) -> None:
     wal = new.with_name(f"{new.name}-wal")
     if wal.exists() and wal.stat().st_size:
         raise environment_error(f"{path} cannot be created", 0, "SQLite could not write the database")
-
-
-def _link(new: Path, path: Path) -> None:
-    try:
-        os.link(new, path)
-    except FileExistsError:
-        return
 
 
 def files_to_write(place: Path) -> list[Path]:

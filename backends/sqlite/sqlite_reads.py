@@ -17,7 +17,7 @@ from backends.base import Row, Snapshot
 from backends.databases import check_row
 from backends.errors import BackendBusy, BackendClosed, BackendCorrupt
 from backends.handle_state import HandleState
-from backends.sqlite.sqlite_connections import DATABASE_ERRORS, convert_error
+from backends.sqlite.sqlite_connections import converted
 from backends.sqlite.sqlite_tables import KEYS_PER_QUERY, Statements
 
 FIRST_KEY = b"\0"
@@ -37,12 +37,11 @@ class Rows:
         sql: The SQL statements on the table.
     """
 
-    __slots__ = ("_check", "sql", "where")
+    __slots__ = ("sql", "where")
 
     def __init__(self, where: str, sql: Statements) -> None:
         self.where = where
         self.sql = sql
-        self._check = check_row if sql.summed else _check_types
 
     def begin(self, connection: sqlite3.Connection) -> None:
         """Read one row. From then on, the transaction of `connection` sees the rows of this moment."""
@@ -64,7 +63,7 @@ class Rows:
                 self.confirm_missing(connection, key)
             return None
         value: bytes = row[0]
-        self._check(self.where, key, value, row[1])
+        check_row(self.where, key, value, row[1])
         return value
 
     def get_many(
@@ -88,7 +87,7 @@ class Rows:
                 continue
             padded = [*some, *[some[-1]] * (KEYS_PER_QUERY - len(some))]
             for key, value, found in connection.execute(self.sql.get_many, padded):
-                self._check(self.where, key, value, found)
+                check_row(self.where, key, value, found)
                 values[key] = value
         values.pop(b"", None)
         if confirm and len(values) < len(keys):
@@ -104,7 +103,7 @@ class Rows:
             BackendCorrupt: one of them is damaged.
         """
         for near, value, found in connection.execute(self.sql.around, (key,)):
-            self._check(self.where, near, value, found)
+            check_row(self.where, near, value, found)
 
     def scan(
         self,
@@ -144,12 +143,12 @@ class Rows:
         """Check the row in front of a scan that begins at the key `first`."""
         row = connection.execute(f"{backwards} LIMIT 1", first).fetchone()
         if row is not None:
-            self._check(self.where, *row)
+            check_row(self.where, *row)
 
     def _chunks(
         self, cursor: sqlite3.Cursor, start: bytes, end: bytes | None, reverse: bool, confirm: bool
     ) -> Iterator[list[Row]]:
-        where, check, count = self.where, self._check, _ROWS_MIN
+        where, count = self.where, _ROWS_MIN
         last: bytes | None = None
         while True:
             raw = cursor.fetchmany(count)
@@ -161,10 +160,10 @@ class Rows:
                     raise self._misplaced(key) from None
                 if outside:
                     if confirm:
-                        check(where, key, value, found)
+                        check_row(where, key, value, found)
                     yield chunk
                     return
-                check(where, key, value, found)
+                check_row(where, key, value, found)
                 if last is not None and (key >= last if reverse else key <= last):
                     raise self._misplaced(key)
                 last = key
@@ -208,13 +207,6 @@ class Rows:
         return BackendCorrupt(f"{self.where} is damaged: the row {ascii(key)[:80]} is not in its place")
 
 
-def _check_types(where: str, key: object, value: object, found: object) -> None:
-    """Check a row of a table without checksums as far as possible."""
-    del found
-    if type(key) is not bytes or type(value) is not bytes:
-        raise BackendCorrupt(f"{where} is damaged: a row does not consist of bytes")
-
-
 def vacuum(writer: sqlite3.Connection, where: str) -> None:
     """Rewrite the database without deleted bytes, and empty the WAL.
 
@@ -222,11 +214,9 @@ def vacuum(writer: sqlite3.Connection, where: str) -> None:
         BackendBusy: an open snapshot or scan still needs older pages.
         BackendError: SQLite failed; nothing is lost.
     """
-    try:
+    with converted(where):
         writer.execute("VACUUM")
         busy, *_ = writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
-    except sqlite3.Error as error:
-        raise convert_error(where, error) from error
     if busy:
         raise BackendBusy(where, "an open snapshot or scan")
 
@@ -267,10 +257,8 @@ class SQLiteSnapshot(Snapshot):
         with self._handle_state.inside(), self._using:
             if self._reader is None:
                 raise BackendClosed("the snapshot is closed")
-            try:
+            with converted(self._handle_state.where):
                 yield self._reader
-            except DATABASE_ERRORS as error:
-                raise convert_error(self._handle_state.where, error) from error
 
     def get(self, key: bytes) -> bytes | None:
         """Return the value of `key`, or None."""

@@ -12,7 +12,6 @@ rows as they are at that time, so they do not detect earlier damage; `engine ver
 
 from __future__ import annotations
 
-import contextlib
 import os
 import sqlite3
 import struct
@@ -20,11 +19,10 @@ from typing import NamedTuple
 
 from backends.databases import check_row, checksum
 from backends.errors import BackendCorrupt, BackendUnusable
+from backends.sqlite.sqlite_connections import transaction
 
 LAYOUT = 2
 """The version of the table layout, stored as SQLite's user_version."""
-
-EARLIEST_LAYOUT = 1
 
 KEYS_PER_QUERY = 100
 
@@ -32,8 +30,6 @@ FILE_BYTES = 8
 
 _OWN_FORM = struct.Struct(">8sQQ")
 _OWN_KEY = b""
-
-_CANNOT_WRITE = (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_FULL)
 
 _LIST = """
 CREATE TABLE IF NOT EXISTS memories (
@@ -64,8 +60,7 @@ class Own(NamedTuple):
 class Statements(NamedTuple):
     """The SQL statements that read and write one table of rows.
 
-    A statement that reads returns the columns key, value and sum. There are two exceptions: `get` returns
-    value and sum, and `scan` returns key and value.
+    A statement that reads returns the columns key, value and sum; `get` returns value and sum.
     """
 
     get: str
@@ -77,8 +72,6 @@ class Statements(NamedTuple):
     all_down: str
     around: str
     """The two rows next to a key: at most one before it and at most one after it."""
-    scan: str
-    """All rows from a key on, without checksums. Used by programs that read damaged stores."""
     keys: str
     """A limited number of keys, from a key on, upwards."""
     put: str
@@ -88,30 +81,22 @@ class Statements(NamedTuple):
     table: str
     number: int
     """The number of the memory; 0 is the store without a name."""
-    summed: bool
-    """False if the rows have no checksums, because they were written in layout 1."""
 
 
-def statements_for(number: int, *, summed: bool = True) -> Statements:
-    """Return the SQL statements on the rows of the memory `number`; 0 is the store without a name.
-
-    Args:
-        number: The number of the memory.
-        summed: False for a table of layout 1. Such a table can only be read.
-    """
+def statements_for(number: int) -> Statements:
+    """Return the SQL statements on the rows of the memory `number`; 0 is the store without a name."""
     table = f"memory_{number:d}" if number else "rows"
     marks = ",".join("?" * KEYS_PER_QUERY)
     # The names never come from a caller.
-    columns = f"key, value, {'sum' if summed else 'NULL'} FROM {table}"
+    columns = f"key, value, sum FROM {table}"
     return Statements(
-        get=f"SELECT value, {'sum' if summed else 'NULL'} FROM {table} WHERE key = ?",  # noqa: S608
+        get=f"SELECT value, sum FROM {table} WHERE key = ?",  # noqa: S608
         get_many=f"SELECT {columns} WHERE key IN ({marks})",
         up=f"SELECT {columns} WHERE key >= ? ORDER BY key",
         down=f"SELECT {columns} WHERE key < ? ORDER BY key DESC",
         all_down=f"SELECT {columns} ORDER BY key DESC",
         around=f"SELECT * FROM (SELECT {columns} WHERE key < ?1 ORDER BY key DESC LIMIT 1) "  # noqa: S608
         f"UNION ALL SELECT * FROM (SELECT {columns} WHERE key > ?1 ORDER BY key LIMIT 1)",
-        scan=f"SELECT key, value FROM {table} WHERE key >= ? ORDER BY key",  # noqa: S608
         keys=f"SELECT key FROM {table} WHERE key >= ? ORDER BY key LIMIT ?",  # noqa: S608
         put=f"INSERT INTO {table} (key, value, sum) VALUES (?, ?, ?) "  # noqa: S608
         "ON CONFLICT (key) DO UPDATE SET value = excluded.value, sum = excluded.sum",
@@ -119,7 +104,6 @@ def statements_for(number: int, *, summed: bool = True) -> Statements:
         delete=f"DELETE FROM {table} WHERE key = ?",  # noqa: S608
         table=table,
         number=number,
-        summed=summed,
     )
 
 
@@ -223,52 +207,44 @@ def row_bytes(connection: sqlite3.Connection, number: int) -> int:
     return int(connection.execute(total).fetchone()[0])
 
 
-def bring_up_to_date(connection: sqlite3.Connection, where: str) -> bool:
-    """Migrate the file to the present layout, if it has an earlier one.
+def check_layout(layout: int, where: object) -> None:
+    """Check that this version can use a file with the given layout.
 
-    Returns:
-        False if the file has the earlier layout and cannot be changed, because the disk is full or the file
-            is write-protected. Such a file can still be read.
+    Raises:
+        BackendUnusable: it cannot.
+    """
+    if layout not in (1, LAYOUT):
+        raise BackendUnusable(
+            f"{where} has table layout {layout}, but this version supports only layouts up to {LAYOUT}"
+        )
+
+
+def bring_up_to_date(connection: sqlite3.Connection, where: str) -> None:
+    """Migrate the file to the present layout, if it has layout 1.
 
     Raises:
         BackendUnusable: the file has a layout that this version does not know.
-        BackendCorrupt: a row does not consist of bytes.
-        sqlite3.Error: SQLite fails.
+        sqlite3.Error: SQLite fails, or a row does not consist of bytes.
     """
     if _layout(connection, where) == LAYOUT:
-        return True
-    connection.create_function("row_sum", 2, checksum, deterministic=True)
-    try:
-        connection.execute("BEGIN IMMEDIATE")
+        return
+    with transaction(connection):
         if _layout(connection, where) != LAYOUT:
             _migrate(connection)
-        connection.execute("COMMIT")
-        # Earlier versions of memroot read the layout in the header of the database, not in the WAL.
-        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    except BaseException as error:
-        with contextlib.suppress(sqlite3.Error):
-            if connection.in_transaction:
-                connection.execute("ROLLBACK")
-        if getattr(error, "sqlite_errorcode", 0) & 0xFF in _CANNOT_WRITE:
-            return False
-        if "user-defined function raised exception" in str(error):
-            raise BackendCorrupt(f"{where} is damaged: a row does not consist of bytes") from error
-        raise
-    return True
+    # Earlier versions of memroot read the layout in the header of the database, not in the WAL.
+    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
 
 def _layout(connection: sqlite3.Connection, where: str) -> int:
     """Return the layout of the file. It may be recorded only in the WAL."""
     layout: int = connection.execute("PRAGMA user_version").fetchone()[0]
-    if layout not in (EARLIEST_LAYOUT, LAYOUT):
-        raise BackendUnusable(
-            f"{where} has table layout {layout}, but this version supports only layouts up to {LAYOUT}"
-        )
+    check_layout(layout, where)
     return layout
 
 
 def _migrate(connection: sqlite3.Connection) -> None:
     """Add the checksums and the backend's own rows. A transaction has begun."""
+    connection.create_function("row_sum", 2, checksum, deterministic=True)
     own = Own(os.urandom(FILE_BYTES), 0, 0)
     for number in (0, *memory_numbers(connection).values()):
         sql = statements_for(number)

@@ -11,6 +11,7 @@ from engine.followers.base import catch_up, drop
 from engine.index import index_follower as index
 from engine.ledger.journal import read_entries, read_log
 from engine.ledger.layout import ERASURE, INDEX_SUMMARIES, PAYLOAD, payload_key
+from engine.ledger.paged_tree import PagedTree
 from engine.store.maintenance import copy
 from engine.store.store import Store
 from engine.store.views import projections
@@ -192,4 +193,5 @@ def test_the_roots_of_atoms_and_edges_of_before_can_still_be_made() -> None:
 def tree_roots(store: Store) -> tuple[bytes, bytes]:
     """Return the roots of `atoms` and `edges`."""
     with store.view(*store.followers) as rows:
-        return store.trees.root(rows, "atoms"), store.trees.root(rows, "edges")
+        size = read_log(rows).size
+        return PagedTree("atoms").sealed_root(rows, size), PagedTree("edges").sealed_root(rows, size)

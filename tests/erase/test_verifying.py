@@ -7,8 +7,7 @@ import pytest
 from backends.base import Backend
 from engine.base.errors import CorruptionError
 from engine.engine import Engine
-from engine.ledger.journal import encode_seq
-from engine.ledger.layout import DESTROYED, ERASING, ERASURE, erasure_key, payload_key
+from engine.ledger.layout import DESTROYED, ERASING, ERASURE, encode_seq, erasure_key, payload_key
 from engine.store.maintenance import rebuild
 from engine.trust.audit.comparison import Unchecked
 from engine.trust.audit.verify import verify

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from backends.base import Batch, Reader
 from backends.memory import MemoryBackend
+from engine.followers.base import read_cursor
 from engine.index.columns import atom_body
 from engine.index.index_follower import IndexFollower
 from engine.index.index_view import IndexView
@@ -81,6 +82,11 @@ class World:
         """Return all rows of the store except the cursor and the seal of the tree."""
         other = cursor_key(IndexFollower.name), tree_prefix("index") + b"\xff"
         return {key: row for key, row in self.rows.scan() if key not in other}
+
+    def root(self, follower: IndexFollower | None = None) -> bytes:
+        """Return the root of the index, from `follower` or from the follower of the store."""
+        cursor = read_cursor(self.rows, IndexFollower.name)
+        return (follower or self.follower).root(self.rows, cursor.size if cursor else 0)
 
     def view(self) -> IndexView:
         """Return a view of the current index."""

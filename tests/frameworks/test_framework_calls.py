@@ -1,36 +1,7 @@
-"""What happens without the package of a framework, and that nothing else loads the adapters."""
+"""Which modules load a framework, and that nothing else loads the adapters."""
 
 import subprocess
 import sys
-
-import pytest
-
-BLOCKED = """
-import sys
-sys.modules[{package!r}] = None
-from engine import SystemFailureError
-try:
-    import engine.frameworks.{module}
-except SystemFailureError as error:
-    print(error, "|", error.hint)
-"""
-
-
-@pytest.mark.parametrize(
-    ("module", "package", "named", "extra"),
-    [
-        ("langgraph", "langgraph", "langgraph-checkpoint", "langgraph"),
-        ("langchain", "langchain_core", "langchain-core", "langchain"),
-    ],
-)
-def test_the_error_for_a_missing_package_names_the_extra(
-    module: str, package: str, named: str, extra: str
-) -> None:
-    """Importing an adapter without its framework says what to install."""
-    program = BLOCKED.format(package=package, module=module)
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert f"needs the package {named}" in done.stdout
-    assert f"pip install 'memroot[{extra}]'" in done.stdout
 
 
 def test_the_session_needs_no_package() -> None:

@@ -12,8 +12,8 @@ from backends.memory import MemoryBackend
 from engine.base.errors import CorruptionError
 from engine.index.index_follower import IndexFollower
 from engine.index.segments import segments_of
-from engine.ledger.layout import tree_prefix
-from engine.ledger.pages import PagedTree
+from engine.ledger.layout import INDEX_SUMMARIES, tree_prefix
+from engine.ledger.paged_tree import PagedTree
 from proofs.codec import pack, unpack
 from proofs.hashing import EMPTY, key_digest, value_digest
 from tests.followers.support import (
@@ -27,6 +27,7 @@ from tests.followers.support import (
     plain_sizes,
     world_of,
 )
+from tests.support.engines import put_rows
 
 pytestmark = [pytest.mark.twins, pytest.mark.slow]
 
@@ -88,14 +89,14 @@ def test_rows_do_not_depend_on_batches_and_restarts(data: st.DataObject) -> None
         if data.draw(st.booleans()):
             world.follow(at, at + data.draw(st.sampled_from([1, 300, 1000])), lost=True)
         if data.draw(st.booleans()):
-            world.follower.root(world.rows)
+            world.root()
         world.follow(at, at + size)
         at += size
     assert world.all_rows() == plain_rows(texts, between) | tree_rows(texts)
     at_once = World(world.entries)
     at_once.follow(0, len(world.entries))
-    roots = {follower.root(world.rows) for follower in (*others, world.fresh())}
-    assert roots == {at_once.follower.root(at_once.rows)}
+    roots = {world.root(follower) for follower in (*others, world.fresh())}
+    assert roots == {at_once.root()}
 
 
 def test_adding_one_by_one_equals_a_bulk_add() -> None:
@@ -155,7 +156,7 @@ def test_the_tail_and_the_count_are_leaves_of_the_root() -> None:
         key_digest("index", key): value_digest("index", summary),
         key_digest("index", b"\xfe"): value_digest("index", pack([300])),
     }
-    assert world.follower.root(world.rows) == tree.update(world.rows, batch, leaves)
+    assert world.root() == tree.update(world.rows, batch, leaves)
     assert summary == pack([41, *unpack(summary, "it")[1:]])
 
 
@@ -167,14 +168,24 @@ def test_without_a_tail_the_root_still_has_a_leaf_for_the_count() -> None:
         key_digest("index", bytes(5)): value_digest("index", summary),
         key_digest("index", b"\xfe"): value_digest("index", pack([256])),
     }
-    assert world.follower.root(world.rows) == PagedTree("index").update(MemoryBackend(), Batch(), leaves)
+    assert world.root() == PagedTree("index").update(MemoryBackend(), Batch(), leaves)
 
 
 def test_the_root_of_an_empty_index() -> None:
     """An index without ordinals has the root of the empty tree and no rows."""
     world = world_of([])
-    assert world.follower.root(world.rows) == EMPTY
+    assert world.root() == EMPTY
     assert world.all_rows() == {}
+
+
+def test_a_summary_that_is_not_in_the_tree_is_an_error() -> None:
+    """If the summary row of a segment differs from the leaf of the segment, the root is refused."""
+    world = world_of(texts_of(300))
+    key, raw = next(world.rows.scan_prefix(INDEX_SUMMARIES))
+    documents, length, *rest = unpack(raw, "it")
+    put_rows(world.rows, {key: pack([documents, length - 1, *rest])})
+    with pytest.raises(CorruptionError, match="summaries"):
+        world.root()
 
 
 def test_golden_roots() -> None:
@@ -186,7 +197,7 @@ def test_golden_roots() -> None:
     ]
     bodies[5:10] = [body(f"Anna: {text}") for text in texts[5:10]]
     world = world_of(bodies)
-    assert world.follower.root(world.rows).hex() == ROOT_OF_300
+    assert world.root().hex() == ROOT_OF_300
     assert world.follower.tail(world.rows).summary.root.hex() == ROWS_ROOT
 
 
@@ -206,7 +217,7 @@ def test_only_the_tail_is_read_back() -> None:
     world.follower = world.fresh()
     for _ in range(2):
         world.view()
-        world.follower.root(world.rows)
+        world.root()
     assert world.loads == 600 - 512
 
 

@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 
 from backends.base import Reader, Row
 from engine.index import postings_cache
-from engine.index.index_view import IndexView
-from engine.index.postings import Postings
-from engine.query.recall.signals.scoring import Lists
+from engine.index.index_view import IndexView, Postings
+from engine.query.recall.signals.scoring import Lists, WeightedTerm
 from engine.text.analyzer import STOP_WORDS
 from tests.followers.support import World, Written, body, history, plain_document, world_of
 from tests.spec.spec_facts import NO_DOCUMENT, Document
@@ -159,7 +158,7 @@ def plain_values(
 def values_of(view: IndexView, term: str, k1: float, b: float, head: float) -> tuple[int, list[float]]:
     """Return df and the gain of each document, from a view."""
     (rows,) = view.find([term], heads=head > 0)
-    lists = Lists(view, view.norms(k1, b), [(1.0, rows)] if rows.df else [], head)
+    lists = Lists(view, view.norms(k1, b), [WeightedTerm(term, 1.0, rows)] if rows.df else [], head)
     return rows.df, lists.at(np.arange(view.documents)).scores.tolist()
 
 
@@ -202,6 +201,6 @@ def test_scores_are_found_at_any_ordinals(ordinals: list[int], term: str) -> Non
     view = _WORLDS[700].view()
     _, every = values_of(view, term, 0.9, 0.4, 0.5)
     (rows,) = view.find([term], heads=True)
-    found = Lists(view, view.norms(0.9, 0.4), [(1.0, rows)] if rows.df else [], 0.5)
+    found = Lists(view, view.norms(0.9, 0.4), [WeightedTerm(term, 1.0, rows)] if rows.df else [], 0.5)
     scores = found.at(np.array(ordinals, np.int64)).scores.tolist()
     assert scores == [every[ordinal] if 0 <= ordinal < 700 else 0.0 for ordinal in ordinals]

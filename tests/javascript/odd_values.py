@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 from typing import Any, Final, NamedTuple
 
-from tests.soundness.recoding import ARRAY, BYTES, TEXT, UINT, head
+from tests.reference.cbor import ARRAY, BYTES, TEXT, UINT, head
 
 NEGATIVE, MAP = 1, 5
 CREATED = (-62_135_596_800_000_000, 253_402_300_799_999_999)

@@ -22,7 +22,8 @@ from engine.index.index_follower import IndexFollower
 from engine.ledger.appender import Salts
 from engine.ledger.journal import Cursor, encode_cursor
 from engine.ledger.layout import cursor_key
-from engine.text.analyzer import ANALYZER_NAME, fingerprint
+from engine.text.analyzer import ANALYZER_NAME
+from engine.text.analyzer_fingerprint import fingerprint
 from proofs.events import AtomBody, AtomDetail, Entry, EventKind, Header
 from proofs.hashing import EMPTY, commitment, key_digest, overall_root, value_digest
 from proofs.log import leaf_hash
@@ -245,7 +246,7 @@ class Reference:
         reached = Cursor(follower.version, len(entries), entries[-1].leaf)
         batch.put(cursor_key(follower.name), encode_cursor(reached))
         rows.write(batch)
-        return follower.root(rows)
+        return follower.root(rows, len(entries))
 
     def _member(self, name: tuple[int, str], ordinal: int, *, there: bool) -> None:
         members = self.sets.get(name, frozenset())

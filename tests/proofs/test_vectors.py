@@ -5,7 +5,7 @@ from hashlib import sha256
 
 import pytest
 
-from engine.ledger.pages import PagedTree
+from engine.ledger.paged_tree import PagedTree
 from proofs import smt
 from tests.ledger.support import SHA256_TREE, Rows, apply, leaves_after
 from tests.support.shared_data import needs

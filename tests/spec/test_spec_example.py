@@ -15,8 +15,8 @@ from backends.memory import MemoryBackend
 from engine.engine import Engine
 from engine.followers.trees import read_value
 from engine.ledger.layout import LOG
-from engine.text.analyzer import analyze_query, fingerprint, index_terms
-from engine.text.fingerprint import probes
+from engine.text.analyzer import analyze_query, index_terms
+from engine.text.analyzer_fingerprint import fingerprint, probes
 from proofs.leaves import encode_value
 from tests.spec import spec_naive as naive
 from tests.spec.spec_analyzer import SpecAnalyzer

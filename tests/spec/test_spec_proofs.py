@@ -30,14 +30,13 @@ from proofs.smt import bit_of
 from proofs.verifier import verify
 from proofs.vkey import FORMAT
 from tests.reference.both import real_claim
-from tests.reference.refused import Refused
 from tests.reference.verifier import Basis, check
-from tests.spec import spec_paths, spec_verifier
+from tests.spec import spec_paths
 from tests.spec.spec_grammar import grammar
 from tests.spec.spec_page import PARTS, block, example_values, named, table
 from tests.vectors import logs
 from tests.vectors.example import OF_THE_LOG, PROVED, STORE, claim_in_words, example_memory
-from tests.vectors.load import basis_of, claims_of, invalid_proofs, read
+from tests.vectors.load import read
 
 pytestmark = pytest.mark.slow
 
@@ -303,26 +302,3 @@ def test_the_page_and_the_vectors_agree_on_paths(name: str, of: str) -> None:
     for wrong in read("log")[of]:
         question = read("log")[name][wrong["of"]]
         assert not accepted(question | wrong), wrong
-
-
-def reason_by_the_page(data: bytes, basis: Basis, claims: list[Plain]) -> str | None:
-    """Return the reason that the algorithm of section 20.5 gives, or None if it accepts."""
-    try:
-        spec_verifier.verified(data, basis, claims)
-    except Refused as refused:
-        return refused.reason
-    return None
-
-
-def test_the_algorithm_accepts_the_valid_vectors() -> None:
-    """The algorithm of section 20.5 accepts every valid proof of proofs.json."""
-    for vector in read("proofs")["valid"]:
-        data, basis = bytes.fromhex(vector["proof"]), basis_of(vector["basis"])
-        assert reason_by_the_page(data, basis, claims_of(vector["claims"])) is None, vector["number"]
-
-
-def test_the_algorithm_gives_the_reasons_of_the_vectors() -> None:
-    """The algorithm of section 20.5 refuses each invalid proof with the reason in proofs.json."""
-    for vector, data in invalid_proofs():
-        found = reason_by_the_page(data, basis_of(vector["basis"]), claims_of(vector["claims"]))
-        assert found == vector["reason"], vector

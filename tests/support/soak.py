@@ -1,6 +1,6 @@
 """The number of examples and the seeds of randomised tests, in a normal run and in a long run.
 
-`make test` tries the same examples in each run, a quarter of the number that a test states. `make soak` sets
+`make test` tries the same examples in each run, an eighth of the number that a test states. `make soak` sets
 MEMROOT_SOAK to a factor, and tries the stated number of examples multiplied by this factor, with new random
 seeds. To repeat a long run, set MEMROOT_SEED to the seed of that run.
 """
@@ -15,8 +15,8 @@ import pytest
 FACTOR: Final = int(os.environ.get("MEMROOT_SOAK", "0"))
 """The factor by which a long run multiplies the stated number of examples; 0 in a normal run."""
 
-SHARE: Final = 4
-FEWEST: Final = 10
+SHARE: Final = 8
+FEWEST: Final = 6
 
 if FACTOR:
     # Set, so that all processes of a run have one.
@@ -27,7 +27,7 @@ RUN_SEED: Final = os.environ["MEMROOT_SEED"] if FACTOR else ""
 
 
 def times(stated: int) -> int:
-    """Return the number of examples to try: normally a quarter of `stated`, but at least 10 or all."""
+    """Return the number of examples to try: normally an eighth of `stated`, but at least 6 or all."""
     return stated * FACTOR if FACTOR else max(stated // SHARE, min(stated, FEWEST))
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import json
 import sqlite3
 import tarfile
@@ -9,10 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from backends.errors import BackendUnusable
+from backends import open_backend
+from backends.errors import BackendCorrupt, BackendEnvironment, BackendUnusable
 from backends.sqlite.sqlite_backend import SQLiteBackend
 from backends.sqlite.sqlite_memories import memories_in
-from backends.sqlite.sqlite_tables import LAYOUT, bring_up_to_date
+from backends.sqlite.sqlite_tables import LAYOUT
 from engine.engine import Engine
 from tests.backends.suite import batch_of
 from tests.golden.make import FOLDER
@@ -56,26 +59,24 @@ def test_an_earlier_file_is_migrated_with_all_its_memories(earlier: Path, memory
     assert memories_in(str(earlier)) == ["work"]
 
 
-def test_a_file_that_cannot_be_changed_is_read_as_it_is(earlier: Path) -> None:
-    """Where nothing can be written, an earlier file is read, stays as it is, and refuses writes."""
-    connection = sqlite3.connect(f"file:{earlier}?mode=ro", uri=True, isolation_level=None)
-    assert not bring_up_to_date(connection, str(earlier))
-    connection.close()
+def test_a_file_that_cannot_be_changed_is_read_from_a_copy(
+    earlier: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A write-protected earlier file is read in a migrated copy, and stays as it is."""
+    monkeypatch.setattr("backends.why_unwritable", lambda *_: errno.EROFS)
+    with open_backend(f"sqlite:{earlier}", create=False) as backend:
+        assert list(backend.scan()) == ROWS
+        with pytest.raises(BackendEnvironment, match="cannot be written"):
+            backend.write(batch_of([(b"new", b"1")]))
     assert layout(earlier) == (1, False)
 
 
-def test_an_unconverted_handle_reads_and_refuses_writes(
-    earlier: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A handle on a file that could not be migrated returns all rows and writes nothing."""
-    monkeypatch.setattr("backends.sqlite.sqlite_backend.bring_up_to_date", lambda *_: False)
-    for memory in (None, "work"):
-        with SQLiteBackend(earlier, create=False, memory=memory) as backend:
-            assert list(backend.scan()) == ROWS
-            assert backend.get(b"0007") == b"value 7"
-            assert backend.multi_get([b"x", b"0008"]) == [None, b"value 8"]
-            with pytest.raises(BackendUnusable, match="earlier version"):
-                backend.write(batch_of([(b"new", b"1")]))
+def test_an_earlier_row_that_is_not_bytes_is_damage(earlier: Path) -> None:
+    """A number in place of a value of an earlier file is reported, and the file stays as it is."""
+    with contextlib.closing(sqlite3.connect(earlier)) as database, database:
+        database.execute("UPDATE rows SET value = 7 WHERE key = ?", ROWS[3][:1])
+    with pytest.raises(BackendCorrupt):
+        SQLiteBackend(earlier)
     assert layout(earlier) == (1, False)
 
 

@@ -225,6 +225,13 @@ def test_files_that_cannot_be_read_are_reported(engine: Engine, tmp_path: Path) 
     assert "text" in told(engine)
 
 
+def test_a_nul_costs_only_the_text_around_it(engine: Engine, tmp_path: Path) -> None:
+    """A paragraph with a NUL is reported with its line, and the other paragraphs are imported."""
+    done = twice(engine, "basic-memory", folder_of(tmp_path / "in", {"a": "- [x1] one\n\na\0b\n"}))
+    assert [(item.source, item.line) for item in done.skipped] == [("basic-memory/a.md", 3)]
+    assert told(engine) == ["- [x1] one"]
+
+
 def test_what_is_no_folder_is_refused(engine: Engine, tmp_path: Path) -> None:
     """An import of a file, or an export to an existing path, is refused before anything is written."""
     (tmp_path / "file").write_text("x")

@@ -17,7 +17,7 @@ from engine.base.errors import (
 from engine.base.model import Receipt
 from engine.commands import Merge, Tombstone
 from engine.commands.merge import MergeGain, read_gain
-from engine.ledger.codec import unpack
+from engine.ledger.layout import unpack
 from proofs.codec import pack
 from proofs.events import EventKind
 from proofs.leaves import State

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from engine.cli.cli_output import shown
+from engine.cli.shown_parts import shown
 from engine.query.prompt_text import ID_DIGITS, body, body_within, heading, hit_text, subheading, tokens_of
 from tests.query.context.support import HOSTILE, contents, id_of
 from tests.support.shared_data import needs

@@ -10,7 +10,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from engine.base.characters import INVISIBLE, is_needed
-from engine.cli.cli_output import shown
+from engine.cli.shown_parts import shown
 from engine.files.ingest.field_values import content_problem
 from engine.query.graph.bright import BrightGraph, BrightNode, Relation, RelationKind
 from engine.query.graph.drawing import LABEL_CHARS, dot, mermaid

@@ -10,7 +10,7 @@ from engine.base import validation
 from engine.base.errors import InvalidInputError, RefusedError
 from engine.engine import Engine
 from engine.text.analyzer import index_terms
-from engine.text.fingerprint import probes
+from engine.text.analyzer_fingerprint import probes
 from proofs.claims import HasTag, NoneMentioning, NoneTagged
 from proofs.errors import ProofError
 from proofs.leaves import tag_identity

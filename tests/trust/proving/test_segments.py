@@ -71,7 +71,8 @@ def test_the_table_has_the_segments_that_follow_from_the_size(size: int) -> None
         assert index.starts() == starts + (
             [size - size % SEGMENT_DOCUMENTS] if size % SEGMENT_DOCUMENTS else []
         )
-        assert read_index(table, engine.store.index.root(rows)).ordinals == index.ordinals == size
+        root = engine.store.index.root(rows, engine.size)
+        assert read_index(table, root).ordinals == index.ordinals == size
 
 
 @pytest.mark.parametrize("size", SIZES)

@@ -24,7 +24,7 @@ pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).resolve().parents[3]
 NEEDED = ("blake3", "cbor2", "proofs")
-MISSING = ("engine", "backends", "tests", "numpy", "cryptography", "plyvel", "pyroaring", "click", "rich")
+MISSING = ("engine", "backends", "tests", "numpy", "cryptography", "plyvel", "pyroaring", "click")
 ENGINE = filled()
 CLAIMS = every_claim(ENGINE)
 
