@@ -143,9 +143,9 @@ TROUBLES: dict[int, Trouble] = {
 
 def explain(number: int, text: str = "") -> Trouble:
     """Return the explanation of an errno; `text` is the system's own message."""
-    known = TROUBLES.get(number)
-    if known is not None:
-        return known
+    advice = TROUBLES.get(number)
+    if advice is not None:
+        return advice
     told = text or (os.strerror(number) if number else "the cause is unknown")
     return Trouble(f"the system reports {told!r}", "check the disk and the system's log")
 

@@ -80,16 +80,16 @@ def salvaged(url: str, prefixes: Sequence[bytes]) -> Iterator[Salvage]:
     with (
         tempfile.TemporaryDirectory(prefix="memroot-rescue-") as folder,
         _unwritten(place, leveldb=leveldb),
-        contextlib.closing(FoundRows(Path(folder, "found"))) as found,
+        contextlib.closing(FoundRows(Path(folder, "found"))) as rows,
     ):
         if leveldb:
             from backends.leveldb.leveldb_salvage import leveldb_ways
 
-            yield Salvage("leveldb", leveldb_ways(place, Path(folder)), found, prefixes)
+            yield Salvage("leveldb", leveldb_ways(place, Path(folder)), rows, prefixes)
         else:
             from backends.sqlite.sqlite_salvage import sqlite_ways
 
-            yield Salvage("sqlite", sqlite_ways(place, location.memory, Path(folder)), found, prefixes)
+            yield Salvage("sqlite", sqlite_ways(place, location.memory, Path(folder)), rows, prefixes)
 
 
 @contextlib.contextmanager

@@ -104,7 +104,7 @@ def words_of(claim: Claim) -> list[str]:
 
 def type_name(code: bytes) -> str:
     """Return the name of a built-in edge type, or the code of a predicate in hex."""
-    names = {known: name for name, known in _TYPES.items()}
+    names = {word: name for name, word in _TYPES.items()}
     return names.get(code, code.hex())
 
 

@@ -190,10 +190,10 @@ def decode_header(raw: bytes, seq: int) -> Header:
     value = unpack(raw, where)
     if type(value) is not list or len(value) <= len(HEADER_FIELDS):
         raise FormError(f"{where}: not an array with the length of a header")
-    known = _HEADERS.get(value[3]) if type(value[3]) is int else None
-    if known is None or value[0] != FORMAT or value[1] != seq:
+    header = _HEADERS.get(value[3]) if type(value[3]) is int else None
+    if header is None or value[0] != FORMAT or value[1] != seq:
         raise _unsupported_header(fields(value[: len(HEADER_FIELDS)], HEADER_FIELDS, where), seq, where)
-    kind, make, checks = known
+    kind, make, checks = header
     _, _, time, _, actor, commitment, prev, *detail = fields(value, checks, where)
     return Header(seq, time, kind, actor, commitment, prev, make(*detail))
 

@@ -153,11 +153,11 @@ def verify_signatures(
         ProofError: the signature of a known key does not verify (`signature`), or two different keys have the
             same name and key id (`input`).
     """
-    known: dict[tuple[str, bytes], VerifierKey] = {}
+    verifier_keys: dict[tuple[str, bytes], VerifierKey] = {}
     for key in keys:
-        if known.setdefault((key.name, key.key_id), key) != key:
+        if verifier_keys.setdefault((key.name, key.key_id), key) != key:
             raise ProofError("input", "two different keys have the same name and key id")
-    signers = ((line, known.get((line.name, line.key_id))) for line in note.signatures)
+    signers = ((line, verifier_keys.get((line.name, line.key_id))) for line in note.signatures)
     return tuple(
         None if key is None else VerifiedSignature(key, _verified_time(note.checkpoint, line, key, verify))
         for line, key in signers

@@ -201,12 +201,12 @@ class LevelDBBackend(Backend):
 
         Measured: keeping the values saves 4 µs for each durable write.
         """
-        known = self._guarded
-        if key not in known:
-            if len(known) >= _GUARDS_MAX:
-                known.clear()
-            known[key] = self.get(key)
-        return known[key]
+        guarded = self._guarded
+        if key not in guarded:
+            if len(guarded) >= _GUARDS_MAX:
+                guarded.clear()
+            guarded[key] = self.get(key)
+        return guarded[key]
 
     def _check_space(self, batch: Batch) -> None:
         """Raise BackendEnvironment if the disk has too little free space for `batch`.

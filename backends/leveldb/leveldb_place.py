@@ -257,8 +257,8 @@ def _flock(lock: Path, where: str) -> int:
         os.utime(descriptor)  # tells the holder that the store is wanted
         holder = os.pread(descriptor, _PID_BYTES_MAX, 0).strip()
         os.close(descriptor)
-        known = f"pid {int(holder)}" if holder.isdigit() else "another process"
-        raise BackendBusy(where, known, hint=NOT_SHARED) from error
+        holder_name = f"pid {int(holder)}" if holder.isdigit() else "another process"
+        raise BackendBusy(where, holder_name, hint=NOT_SHARED) from error
     except BaseException:
         os.close(descriptor)
         raise

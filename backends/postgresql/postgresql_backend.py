@@ -286,10 +286,10 @@ class PostgreSQLBackend(Backend):
         Raises:
             BackendMissing: the memory was deleted.
         """
-        found: Any = connection.execute(sql.STATE, [self._rows.memory]).fetchone()
-        if found is None:
+        row: Any = connection.execute(sql.STATE, [self._rows.memory]).fetchone()
+        if row is None:
             raise self._deleted()
-        self._fence, self._writes = found
+        self._fence, self._writes = row
 
     def _settle(self, token: bytes, cause: psycopg.Error) -> bool:
         """After a lost connection, return True if the write with this token took effect, or False.
@@ -308,8 +308,8 @@ class PostgreSQLBackend(Backend):
                 f"the connection to {self._address.shown} was lost during a write that may have taken effect",
                 hint="once the server can be reached, check which events the memory has",
             ) from error
-        kept = [tokens[at : at + sql.TOKEN_BYTES] for at in range(0, len(tokens), sql.TOKEN_BYTES)]
-        if token in kept:
+        parts = [tokens[at : at + sql.TOKEN_BYTES] for at in range(0, len(tokens), sql.TOKEN_BYTES)]
+        if token in parts:
             return True
         if self._writes - before > sql.TOKENS_KEPT:
             raise BackendInDoubt(
@@ -325,15 +325,15 @@ class PostgreSQLBackend(Backend):
         for attempt in range(1 << 30):
             try:
                 with self._pool.connected(self._address.shown) as connection:
-                    found: Any = connection.execute(sql.FENCE, [self._rows.memory]).fetchone()
+                    row: Any = connection.execute(sql.FENCE, [self._rows.memory]).fetchone()
             except (BackendEnvironment, BackendBusy):
                 if time.monotonic() > until:
                     raise
                 time.sleep(pause(attempt))
                 continue
-            if found is None:
+            if row is None:
                 raise self._deleted()
-            self._fence, self._writes, tokens = found
+            self._fence, self._writes, tokens = row
             self._unsettled = False
             return bytes(tokens)
         raise AssertionError

@@ -77,21 +77,21 @@ def _opened(pool: Pool, address: Address, *, create: bool) -> OpenedMemory:
 
 def _found(connection: Connection, address: Address, *, create: bool) -> tuple[int, int, int]:
     """Find or create the memory; return its number, layout and fence."""
-    found = _find(connection, address, create=create)
+    number = _find(connection, address, create=create)
     for _ in range(TRIES_MAX):
-        if found is not None:
-            return found
+        if number is not None:
+            return number
         if not create:
             raise BackendMissing(f"there is no store at {address.shown}")
         _make(connection, address.memory)
-        found = _find(connection, address, create=create)
+        number = _find(connection, address, create=create)
     raise BackendBusy(address.shown, "a process that makes or deletes this memory")
 
 
 def _find(connection: Connection, address: Address, *, create: bool) -> tuple[int, int, int] | None:
     for _ in range(2):
         try:
-            found: Any = connection.execute(sql.FIND, [address.memory]).fetchone()
+            row: Any = connection.execute(sql.FIND, [address.memory]).fetchone()
         except psycopg.Error as error:
             if not is_missing(error):
                 raise
@@ -99,7 +99,7 @@ def _find(connection: Connection, address: Address, *, create: bool) -> tuple[in
                 return None
             _make_tables(connection, address.shown)
         else:
-            return None if found is None else (found[0], found[1], found[2])
+            return None if row is None else (row[0], row[1], row[2])
     return None
 
 
@@ -161,20 +161,20 @@ def memories_in(path: str) -> list[str]:
     """Return the names of the memories in a database, sorted; empty if it has no tables of memroot."""
     with _connected(path) as (_, connection):
         try:
-            found: Any = connection.execute(sql.LIST).fetchall()
+            rows: Any = connection.execute(sql.LIST).fetchall()
         except psycopg.Error as error:
             if is_missing(error):
                 return []
             raise
-        return sorted(name for (name,) in found if name)
+        return sorted(name for (name,) in rows if name)
 
 
 def _number(connection: Connection, where: str, name: str) -> int:
     memory_name(name)
-    found: Any = connection.execute(sql.FIND, [name]).fetchone()
-    if found is None:
+    row: Any = connection.execute(sql.FIND, [name]).fetchone()
+    if row is None:
         raise BackendMissing(f"there is no memory {name!r} in {where}")
-    number: int = found[0]
+    number: int = row[0]
     return number
 
 
@@ -190,8 +190,8 @@ def memory_bytes(path: str, name: str) -> int:
             connection.execute(sql.BEGIN_READING)
             connection.execute(sql.CHOOSE_MEMORY, [str(number)])
             counted = connection.execute(sql.BYTES, [number])
-        found: Any = counted.fetchone()
-        return int(found[0])
+        row: Any = counted.fetchone()
+        return int(row[0])
 
 
 def rename_memory(path: str, old: str, new: str) -> None:
@@ -263,8 +263,8 @@ def rewrite_rows(connection: Connection, where: str, busy_seconds: float) -> boo
 
 def _has_older(connection: Connection, mark: str) -> bool:
     """Return True if a transaction is open that may still see rows deleted before `mark`."""
-    found: Any = connection.execute(sql.PURGE["older"], [mark]).fetchone()
-    return bool(found[0])
+    row: Any = connection.execute(sql.PURGE["older"], [mark]).fetchone()
+    return bool(row[0])
 
 
 def lock_timeout(seconds: float) -> str:

@@ -75,16 +75,16 @@ class Rows:
             connection.execute(sql.BEGIN_READING)
             named = [str(self.memory), sql.TOKEN_BYTES, self.memory]
             entered = self._run(connection, sql.ENTER_MEMORY, named)
-            found = self._run(connection, sql.GET_MANY, [self.memory, list(set(keys))]) if keys else ()
+            rows = self._run(connection, sql.GET_MANY, [self.memory, list(set(keys))]) if keys else ()
         state = entered.fetchone()
         if state is None:
             return None
-        return Begun(connection, State(state[1], state[2]), self._values(keys, found))
+        return Begun(connection, State(state[1], state[2]), self._values(keys, rows))
 
     def get(self, connection: Connection, key: bytes) -> bytes | None:
         """Return the value of `key`, or None."""
-        found = self._run(connection, sql.GET, [self.memory, key]).fetchone()
-        return None if found is None else self._value(key, *found)
+        row = self._run(connection, sql.GET, [self.memory, key]).fetchone()
+        return None if row is None else self._value(key, *row)
 
     def get_many(self, connection: Connection, keys: Sequence[bytes]) -> list[bytes | None]:
         """Return the values of `keys`, in their order."""
@@ -97,14 +97,14 @@ class Rows:
     ) -> list[Row]:
         """Return the first `most` rows with start <= key < end, or the last ones in reverse order."""
         statement = sql.SCAN_BACK if reverse else sql.SCAN
-        found = self._run(connection, statement, [self.memory, start, end or AFTER_ALL_KEYS, most])
-        return [(key, self._value(key, value, summed)) for key, value, summed in found]
+        rows = self._run(connection, statement, [self.memory, start, end or AFTER_ALL_KEYS, most])
+        return [(key, self._value(key, value, summed)) for key, value, summed in rows]
 
     def keys(self, connection: Connection, prefix: bytes, limit: int) -> list[bytes]:
         """Return the first `limit` keys that begin with `prefix`, including the keys of damaged values."""
         end = prefix_end(prefix) or AFTER_ALL_KEYS
-        found = self._run(connection, sql.KEYS, [self.memory, prefix, end, limit])
-        return [key for (key,) in found]
+        keys = self._run(connection, sql.KEYS, [self.memory, prefix, end, limit])
+        return [key for (key,) in keys]
 
     def _values(self, keys: Sequence[bytes], found: Iterable[Any]) -> list[bytes | None]:
         values = {key: self._value(key, value, summed) for key, value, summed in found}
@@ -169,14 +169,14 @@ class PostgreSQLSnapshot(Snapshot):
     def multi_get(self, keys: Sequence[bytes]) -> list[bytes | None]:
         """Return the values of `keys`, in their order. Cached rows are not fetched again."""
         self.check()
-        found = {} if self.from_store else self._cache.find(self._state, keys)
-        missing = [key for key in keys if key not in found]
+        cached = {} if self.from_store else self._cache.find(self._state, keys)
+        missing = [key for key in keys if key not in cached]
         if missing:
             with self._borrowed() as connection:
                 fetched = dict(zip(missing, self._rows.get_many(connection, missing), strict=True))
-            found.update(fetched)
+            cached.update(fetched)
             self._cache.keep(self._state, fetched)
-        return [found[key] for key in keys]
+        return [cached[key] for key in keys]
 
     def keys(self, prefix: bytes, limit: int) -> list[bytes]:
         """Return the first `limit` keys that begin with `prefix`, including the keys of damaged values."""
@@ -188,8 +188,8 @@ class PostgreSQLSnapshot(Snapshot):
         self.check()
         if end is not None and end <= start:
             return iter(())
-        kept = None if self.from_store else self._cache.find_scan(self._state, (start, end, reverse))
-        return self._scan(start, end, reverse, []) if kept is None else self._open_rows(kept)
+        cached = None if self.from_store else self._cache.find_scan(self._state, (start, end, reverse))
+        return self._scan(start, end, reverse, []) if cached is None else self._open_rows(cached)
 
     def scan_and_close(self, start: bytes, end: bytes | None, *, reverse: bool) -> Iterator[Row]:
         """Return an iterator like `scan`, whose end closes the snapshot; a short scan closes it at once."""

@@ -269,9 +269,9 @@ class SQLiteBackend(Backend):
         """
         try:
             self._begin(durable)
-            own = self._apply(batch, guards, durable)
-            if own is not None:
-                self._mark.write(own)
+            mark = self._apply(batch, guards, durable)
+            if mark is not None:
+                self._mark.write(mark)
             self._unsynced = not durable
         except BackendError:
             raise
@@ -316,11 +316,11 @@ class SQLiteBackend(Backend):
             The backend's own row after a durable write; None after a write that is not durable.
         """
         writer, sql = self._writer, self._table.sql
-        own = None
+        mark = None
         try:
             check_guards(guards, lambda key: self._table.get(writer, key, confirm=False))
             if durable:
-                own = self._advance_own(batch.reaches)
+                mark = self._advance_own(batch.reaches)
         except (GuardFailed, BackendCorrupt):
             writer.execute("ROLLBACK")
             raise
@@ -329,20 +329,20 @@ class SQLiteBackend(Backend):
         writer.executemany(sql.put, with_checksums(rows))
         writer.executemany(sql.delete, [(key,) for key, value in rows if value is None])
         writer.execute("COMMIT")
-        self._last_own = own or self._last_own
-        return own
+        self._last_own = mark or self._last_own
+        return mark
 
     def _advance_own(self, reaches: int | None) -> Own:
         """Count a durable write in the backend's own row, and return the new row."""
         writer, sql, last = self._writer, self._table.sql, self._last_own
         if last is not None:
-            own = last.after_write(reaches)
-            if swap_own(writer, sql, last, own):
-                return own
+            mark = last.after_write(reaches)
+            if swap_own(writer, sql, last, mark):
+                return mark
         # Another handle has written since, or this is the handle's first write.
-        own = self._own().after_write(reaches)
-        write_own(writer, sql, own)
-        return own
+        mark = self._own().after_write(reaches)
+        write_own(writer, sql, mark)
+        return mark
 
     def _is_rolled_back(self, error: BaseException) -> TypeGuard[sqlite3.Error]:
         """Return True if the disk was full and the transaction is undone, so that the handle stays usable.

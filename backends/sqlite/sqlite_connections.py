@@ -86,8 +86,8 @@ def _environment(what: str, where: str, code: int, text: str) -> BackendEnvironm
 
 def _code(error: BaseException) -> int:
     """Return the primary result code, or 0."""
-    found: int = getattr(error, "sqlite_errorcode", 0)
-    return found & 0xFF
+    code: int = getattr(error, "sqlite_errorcode", 0)
+    return code & 0xFF
 
 
 def _errno(where: str, code: int) -> int:

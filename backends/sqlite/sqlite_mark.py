@@ -66,8 +66,8 @@ class Mark:
             os.close(descriptor)
         if slot in (b"", _EMPTY):
             return None
-        raw, found = slot[: _FORM.size], slot[_FORM.size :]
-        if len(slot) == _SLOT_BYTES and slot.startswith(_MAGIC) and found == _sum(raw):
+        raw, checksum = slot[: _FORM.size], slot[_FORM.size :]
+        if len(slot) == _SLOT_BYTES and slot.startswith(_MAGIC) and checksum == _sum(raw):
             return Own(*_FORM.unpack(raw)[1:])
         raise BackendCorrupt(
             f"{self._path} is damaged, or is not a file of memroot; move it to another folder, and the store "

@@ -86,8 +86,8 @@ class Rows:
                         values[key] = value
                 continue
             padded = [*some, *[some[-1]] * (KEYS_PER_QUERY - len(some))]
-            for key, value, found in connection.execute(self.sql.get_many, padded):
-                check_row(self.where, key, value, found)
+            for key, value, checksum in connection.execute(self.sql.get_many, padded):
+                check_row(self.where, key, value, checksum)
                 values[key] = value
         values.pop(b"", None)
         if confirm and len(values) < len(keys):
@@ -102,8 +102,8 @@ class Rows:
         Raises:
             BackendCorrupt: one of them is damaged.
         """
-        for near, value, found in connection.execute(self.sql.around, (key,)):
-            check_row(self.where, near, value, found)
+        for near, value, checksum in connection.execute(self.sql.around, (key,)):
+            check_row(self.where, near, value, checksum)
 
     def scan(
         self,
@@ -153,17 +153,17 @@ class Rows:
         while True:
             raw = cursor.fetchmany(count)
             chunk: list[Row] = []
-            for key, value, found in raw:
+            for key, value, checksum in raw:
                 try:
                     outside = key < start if reverse else end is not None and key >= end
                 except TypeError:  # a damaged key may be a number, a text or NULL
                     raise self._misplaced(key) from None
                 if outside:
                     if confirm:
-                        check_row(where, key, value, found)
+                        check_row(where, key, value, checksum)
                     yield chunk
                     return
-                check_row(where, key, value, found)
+                check_row(where, key, value, checksum)
                 if last is not None and (key >= last if reverse else key <= last):
                     raise self._misplaced(key)
                 last = key
@@ -180,7 +180,7 @@ class Rows:
             BackendCorrupt: a key is not in order, or the keys before and after the returned keys are not in
                 their places.
         """
-        found: list[bytes] = []
+        keys: list[bytes] = []
         start = prefix or FIRST_KEY
         before = connection.execute(f"{self.sql.down} LIMIT 1", (start,)).fetchone()
         self._check_place(connection, None if before is None else before[0])
@@ -194,8 +194,8 @@ class Rows:
             if key <= last:
                 raise self._misplaced(key)
             last = key
-            found.append(key)
-        return found
+            keys.append(key)
+        return keys
 
     def _check_place(self, connection: sqlite3.Connection, key: bytes | None) -> None:
         """Raise BackendCorrupt if a search does not find the row of a key that was read from the table."""

@@ -103,12 +103,12 @@ def _pages_of_others(files: SQLiteFiles, memory: str | None, copy: Path) -> set[
     """Return the pages that belong to other memories, as far as the tables of the file can be read."""
     try:
         with contextlib.closing(sqlite3.connect(address(copy), uri=True)) as connection:
-            own = _table(connection, memory)
+            table = _table(connection, memory)
             tables = connection.execute(_TABLES).fetchall()
     except sqlite3.Error:
         return set()
     waiting = [root for name, root in tables if name == _UNNAMED or name.startswith("memory_")]
-    waiting = [root for name, root in tables if root in waiting and name != own]
+    waiting = [root for name, root in tables if root in waiting and name != table]
     pages: set[int] = set()
     while waiting:
         page = waiting.pop()
@@ -169,8 +169,8 @@ class SQLiteFiles:
         if int.from_bytes(self._wal[:4], "big") not in _WAL_MAGIC:
             salts = first[8:16]
         for at in range(_WAL_HEADER_BYTES, len(self._wal) - step + 1, step):
-            number, size, found = struct.unpack_from(">II8s", self._wal, at)
-            if found == salts and number:
+            number, size, salt = struct.unpack_from(">II8s", self._wal, at)
+            if salt == salts and number:
                 yield number, size != 0, at + _FRAME_HEADER_BYTES
 
     @property

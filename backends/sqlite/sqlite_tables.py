@@ -120,8 +120,8 @@ def read_own(connection: sqlite3.Connection, sql: Statements, where: str) -> Own
     row = connection.execute(sql.get, (_OWN_KEY,)).fetchone()
     if row is None:
         raise BackendCorrupt(f"{where} is damaged: the backend's own row of the table {sql.table} is missing")
-    value, found = row
-    check_row(where, _OWN_KEY, value, found)
+    value, checksum = row
+    check_row(where, _OWN_KEY, value, checksum)
     if len(value) != _OWN_FORM.size:
         raise BackendCorrupt(f"{where} is damaged: the backend's own row has {len(value)} bytes")
     return Own(*_OWN_FORM.unpack(value))
@@ -245,11 +245,11 @@ def _layout(connection: sqlite3.Connection, where: str) -> int:
 def _migrate(connection: sqlite3.Connection) -> None:
     """Add the checksums and the backend's own rows. A transaction has begun."""
     connection.create_function("row_sum", 2, checksum, deterministic=True)
-    own = Own(os.urandom(FILE_BYTES), 0, 0)
+    mark = Own(os.urandom(FILE_BYTES), 0, 0)
     for number in (0, *memory_numbers(connection).values()):
         sql = statements_for(number)
         connection.execute(f"ALTER TABLE {sql.table} ADD COLUMN sum INTEGER NOT NULL DEFAULT 0")
         connection.execute(f"UPDATE {sql.table} SET sum = row_sum(key, value)")  # noqa: S608
-        write_own(connection, sql, own)
+        write_own(connection, sql, mark)
     connection.execute("DROP TABLE turns")
     connection.execute(f"PRAGMA user_version = {LAYOUT}")

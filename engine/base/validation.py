@@ -249,13 +249,13 @@ def meta_conditions(values: object) -> dict[str, tuple[Scalar, ...]]:
     if not isinstance(values, Mapping):
         raise InvalidInputError(f"meta must be a map, not {type(values).__name__}")
     _meta_keys(values)
-    found = {}
+    conditions = {}
     for key, given in values.items():
         several_values = isinstance(given, (list, tuple, set, frozenset))
-        found[key] = tuple(_scalar(key, value) for value in (given if several_values else (given,)))
-        if not found[key]:
+        conditions[key] = tuple(_scalar(key, value) for value in (given if several_values else (given,)))
+        if not conditions[key]:
             raise InvalidInputError(f"meta {key} has no value; give one value or several")
-    return found
+    return conditions
 
 
 def _meta_keys(values: Mapping[object, object]) -> None:
@@ -347,8 +347,8 @@ def choice(kind: type[Choice], value: object, what: str) -> Choice:
     try:
         return kind(str(value))
     except ValueError:
-        known = ", ".join(member.value for member in kind)
-        raise InvalidInputError(f"{what} {quoted(value)} is not one of {known}") from None
+        words = ", ".join(member.value for member in kind)
+        raise InvalidInputError(f"{what} {quoted(value)} is not one of {words}") from None
 
 
 def instance(value: object, kind: type, what: str) -> None:

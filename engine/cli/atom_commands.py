@@ -113,7 +113,7 @@ def get(session: Session, atom: str, as_of: Moment | None, content: bool, raw: b
     with session.engine() as engine:
         page = page_of(engine, atom, as_of)
         if page is None:
-            found = engine.get(engine.resolve(atom), as_of=as_of)
+            record = engine.get(engine.resolve(atom), as_of=as_of)
         else:
             ends = (link.id for link in (*page.links, *page.backlinks))
             named = labels(session, engine, [*page.ids, *ends])
@@ -122,8 +122,8 @@ def get(session: Session, atom: str, as_of: Moment | None, content: bool, raw: b
             return _print_text(session, page.text, raw=raw)
         return session.out.answer(plain(page), page_lines(page, named))
     if (content or raw) and not session.out.json:
-        return _print_text(session, found.content, raw=raw)
-    return session.out.answer(plain(found), _atom(found))
+        return _print_text(session, record.content, raw=raw)
+    return session.out.answer(plain(record), _atom(record))
 
 
 def _print_text(session: Session, text: str, *, raw: bool) -> int:

@@ -53,22 +53,22 @@ def checkpoint(session: Session, key: str | None, out: str | None) -> int:
         )
     out = None if out == STDIN else out
     earlier = None if out is None else _earlier(Path(out), session.place(), signed=key is not None)
-    known = () if earlier is None else (earlier.checkpoint,)
+    checkpoints = () if earlier is None else (earlier.checkpoint,)
     try:
         with session.engine() as engine:
-            found = engine.checkpoint_note(key=key, known=known)
+            note = engine.checkpoint_note(key=key, known=checkpoints)
     except InconsistentError as error:
         return contradicted(session, error, {out or key or "": earlier})
-    said = f"event {found.seq} holds root {found.root}"
-    session.out.note(f"recorded: {said}" if found.changed else f"nothing to do: {said}")
-    if found.first:
+    said = f"event {note.seq} holds root {note.root}"
+    session.out.note(f"recorded: {said}" if note.changed else f"nothing to do: {said}")
+    if note.first:
         session.out.note(
             f"{key} has no record of an earlier checkpoint of this store; if this key has signed "
             "such a checkpoint, the record was lost: create a new key"
         )
-    text = found.note if out is None else _kept(Path(out), found.note, earlier)
+    text = note.note if out is None else _kept(Path(out), note.note, earlier)
     if session.out.json or out is not None:
-        data = {**plain(found), "note": text, "out": out}
+        data = {**plain(note), "note": text, "out": out}
         return session.out.answer(data, [out or ""])
     session.out.exact(text)
     return 0
@@ -257,14 +257,14 @@ def key(session: Session, action: str, file: str, name: str | None) -> int:
         if name is None:
             with session.backend(session.setting.url) as backend:
                 name = origin_of(read_identity(backend).store_id)
-        found = new_key(Path(file), name, session.place())
+        verifier = new_key(Path(file), name, session.place())
         session.out.note(f"created a key: keep {file} secret, and publish {file}.vkey")
     elif name is not None:
         raise InvalidInputError("--name can only be used with `engine key new`", hint="omit --name")
     else:
-        found = load_key(Path(file)).verifier
-    data = {"file": file, "name": found.name, "key_id": found.key_id.hex(), "vkey": found.vkey}
-    return session.out.answer(data, [found.vkey])
+        verifier = load_key(Path(file)).verifier
+    data = {"file": file, "name": verifier.name, "key_id": verifier.key_id.hex(), "vkey": verifier.vkey}
+    return session.out.answer(data, [verifier.vkey])
 
 
 def _is_vkey(text: str) -> bool:
@@ -354,15 +354,15 @@ def contradicted(
     beside = Path(UNNAMED if name in {"", "-"} else name)
     place = beside if folder is None else Path(folder) / beside.name
     try:
-        kept: Path | None = keep_evidence(error, text, place)
-        hint = f"both checkpoints are saved in {kept}; show them to the operator of the store"
+        evidence: Path | None = keep_evidence(error, text, place)
+        hint = f"both checkpoints are saved in {evidence}; show them to the operator of the store"
     except EngineError as failure:
-        kept, hint = None, f"the evidence could not be saved ({failure}): save both checkpoints yourself"
+        evidence, hint = None, f"the evidence could not be saved ({failure}): save both checkpoints yourself"
     data = {"problem": str(error), "known": text, "found": list(error.found)}
     lines = [line("known", _one_line(error.known)), line("found", _one_line(error.found[-1]))]
     hint = f"{advice}; {hint}" if advice else hint
     return session.out.answer(
-        {**data, "evidence": None if kept is None else str(kept)},
+        {**data, "evidence": None if evidence is None else str(evidence)},
         lines,
         failure=replace(Failure.of(error), hint=hint),
     )

@@ -171,8 +171,8 @@ class Session:
 
     def _tell_read_only(self, engine: Engine) -> None:
         """Print a note that the store can only be read, and how far its derived data is behind."""
-        found = engine.status()
-        behind = found.events - min(found.followers.values())
+        status = engine.status()
+        behind = status.events - min(status.followers.values())
         missing = f"; derived data is {behind:,} events behind, and is completed in a copy" if behind else ""
         self.out.note(f"the store can only be read, because {engine.read_only}{missing}")
 

@@ -177,8 +177,8 @@ def suggested(word: str) -> list[str]:
 
     word = hyphenated(word.lower())
     names = {hyphenated(name): name for name in COMMANDS}
-    found = list(_MEANT.get(word, ())) or [names[name] for name in names if word in name.split("-")]
-    return (found or [names[name] for name in get_close_matches(word, names, cutoff=_SIMILAR_MIN)])[
+    suggestions = list(_MEANT.get(word, ())) or [names[name] for name in names if word in name.split("-")]
+    return (suggestions or [names[name] for name in get_close_matches(word, names, cutoff=_SIMILAR_MIN)])[
         :_SUGGESTED
     ]
 
@@ -272,10 +272,10 @@ _STARTED_BY = {
 def _shell() -> str:
     name = Path(os.environ.get("SHELL", "")).name
     if name not in _FILES:
-        known = ", ".join(_FILES)
+        shells = ", ".join(_FILES)
         raise InvalidInputError(
             f"no completion is available for the shell {name!a}, which the variable SHELL names",
-            hint=f"supported shells: {known}",
+            hint=f"supported shells: {shells}",
         )
     return name
 
@@ -283,10 +283,10 @@ def _shell() -> str:
 def _script(ctx: click.Context, shell: str) -> str:
     from click.shell_completion import get_completion_class
 
-    found = get_completion_class(shell)
-    if found is None:  # unreachable: Click supports every shell in `_FILES`
+    completion = get_completion_class(shell)
+    if completion is None:  # unreachable: Click supports every shell in `_FILES`
         raise InvalidInputError(f"no completion is available for {shell}")
-    return found(ctx.command, {}, str(ctx.info_name), COMPLETION_VARIABLE).source()
+    return completion(ctx.command, {}, str(ctx.info_name), COMPLETION_VARIABLE).source()
 
 
 def _show(ctx: click.Context, param: click.Parameter, asked: bool) -> None:

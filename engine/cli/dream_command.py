@@ -108,8 +108,8 @@ _COUNTS = ("read", "looked_at", "tagged", "tags", "entities", "mentions", "relat
 
 
 def _counts(report: DreamReport) -> dict[str, int]:
-    found = {name: getattr(report, name) for name in _COUNTS}
-    return {**found, "entities": len(report.entities)}
+    counts = {name: getattr(report, name) for name in _COUNTS}
+    return {**counts, "entities": len(report.entities)}
 
 
 def _data(report: DreamReport) -> dict[str, object]:

@@ -202,10 +202,12 @@ def conflicts(session: Session) -> int:
     longer in the file, and `engine ingest` hid the atom for this reason, the reason is shown.
     """
     with session.engine() as engine:
-        found = engine.conflicts()
-        named = labels(session, engine, (atom.id for one in found for atom in (one.file, one.hand)))
-    session.out.listed(len(found), "conflict")
-    return session.out.answer(plain(found), (item for one in found for item in _lines(one, named)))
+        open_conflicts = engine.conflicts()
+        named = labels(session, engine, (atom.id for one in open_conflicts for atom in (one.file, one.hand)))
+    session.out.listed(len(open_conflicts), "conflict")
+    return session.out.answer(
+        plain(open_conflicts), (item for one in open_conflicts for item in _lines(one, named))
+    )
 
 
 @command(

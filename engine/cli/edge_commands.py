@@ -130,10 +130,10 @@ def _check_order(engine: Engine, name: str, src: str, kind: str, dst: str) -> No
         InvalidInputError: `kind` is not an edge type, but `src` or `dst` is one.
     """
     with translated(), engine.store.view() as rows:
-        known = [type_code(rows, word) is not None for word in (src, kind, dst)]
-    if known[1] or not (known[0] or known[2]):
+        are_types = [type_code(rows, word) is not None for word in (src, kind, dst)]
+    if are_types[1] or not (are_types[0] or are_types[2]):
         return
-    edge_type, first, second = (dst, src, kind) if known[2] else (src, kind, dst)
+    edge_type, first, second = (dst, src, kind) if are_types[2] else (src, kind, dst)
     raise InvalidInputError(
         f"{edge_type!r} is an edge type; give it between the two atoms",
         hint=f"engine {name} {first} {edge_type} {second}",
@@ -176,14 +176,14 @@ def edges(session: Session, atom: str, as_of: Moment | None, **wanted: Any) -> i
         ids = [memory.resolve(atom)] if page is None else page.ids
         each = (memory.edges(one, **wanted) for one in ids)
         # An edge between two pieces of the page is an edge of both.
-        found = list(islice(dict.fromkeys(chain.from_iterable(each)), wanted["limit"]))
-        named = labels(session, memory, (end for edge in found for end in (edge.src, edge.dst)))
+        listed = list(islice(dict.fromkeys(chain.from_iterable(each)), wanted["limit"]))
+        named = labels(session, memory, (end for edge in listed for end in (edge.src, edge.dst)))
     data = [
         {**plain(edge), "data": plain(unpack(edge.data, "edge data")) if edge.data else None}
-        for edge in found
+        for edge in listed
     ]
-    rows = [_row(edge, frozenset(ids), named) for edge in found]
-    session.out.listed(len(found), "edge", wanted["limit"])
+    rows = [_row(edge, frozenset(ids), named) for edge in listed]
+    session.out.listed(len(listed), "edge", wanted["limit"])
     heads = ("", "type", "id", "name", "weight", "state")
     return session.out.answer(data, [Table(heads, rows)] if rows else [])
 
@@ -242,12 +242,12 @@ def find(
     with session.engine() as engine:
         if start is not None:
             wanted |= {"from_": engine.resolve(start), "follow": walk}
-        found = engine.find(form=shown, **wanted)
+        answer = engine.find(form=shown, **wanted)
         # Programs read the short form, and a short id may become ambiguous later.
-        named = labels(session, engine, () if shown is Form.SHORT else (one.id for one in found))
-    session.out.listed(len(found), "atom", wanted["limit"])
-    lines = (item for one in found for item in _found(one, shown, walked, named))
-    return session.out.answer(plain(found), lines)
+        named = labels(session, engine, () if shown is Form.SHORT else (one.id for one in answer))
+    session.out.listed(len(answer), "atom", wanted["limit"])
+    lines = (item for one in answer for item in _found(one, shown, walked, named))
+    return session.out.answer(plain(answer), lines)
 
 
 @command("engine tags", "engine tags --limit 10")

@@ -53,8 +53,8 @@ def erase(
     is required.
     """
     with session.engine() as engine:
-        found = engine.resolve(atom)
-        wanted = engine.erasable(found)
+        full_id = engine.resolve(atom)
+        wanted = engine.erasable(full_id)
         if dry_run:
             return session.out.answer({**plain(wanted), "dry_run": True}, _planned(wanted))
         if not reason.strip():
@@ -65,7 +65,7 @@ def erase(
         def show_stage(stage: str) -> None:
             session.out.note(f"erasing: {stage}")
 
-        receipt = engine.erase(found, reason, remember=not forget, probe=not no_probe, progress=show_stage)
+        receipt = engine.erase(full_id, reason, remember=not forget, probe=not no_probe, progress=show_stage)
         failure = session.update_mirror(engine)
     if receipt.probe is not None and receipt.probe.verdict == "failed":
         error = VerificationError(
@@ -140,28 +140,28 @@ def secrets(session: Session, action: str, kinds: tuple[str, ...]) -> int:
     """
     one_of(["scan"], action, "action")
     policy = find_secrets()[0] or SecretsPolicy()
-    known = {detector.kind for detector in (*DETECTORS, *policy.detectors)}
+    all_kinds = {detector.kind for detector in (*DETECTORS, *policy.detectors)}
     for one in kinds:
-        one_of(sorted(known), one, "kind")
+        one_of(sorted(all_kinds), one, "kind")
     policy = policy.with_kinds(kinds)
     with (
         session.backend(session.setting.url) as backend,
         backend.snapshot() as rows,
         session.meter("read", "events") as move,
     ):
-        found = list(scan(rows, policy, move))
+        leaks = list(scan(rows, policy, move))
         short = {
             atom: atom if session.full else short_id(rows, atom_id(atom))
-            for leak in found
+            for leak in leaks
             for atom in leak.atoms
         }
     failure = None
-    if found:
-        atoms = {atom for leak in found for atom in leak.atoms}
+    if leaks:
+        atoms = {atom for leak in leaks for atom in leak.atoms}
         failure = Failure(
             FOUND,
             "found",
-            f"{counted(len(found), 'secret')} in the payloads of {counted(len(atoms), 'atom')}",
+            f"{counted(len(leaks), 'secret')} in the payloads of {counted(len(atoms), 'atom')}",
             "revoke the leaked secrets; `engine erase ID` destroys an atom's payloads",
         )
     heads = ("seq", "event", "atoms", "field", "kind", "preview")
@@ -174,8 +174,8 @@ def secrets(session: Session, action: str, kinds: tuple[str, ...]) -> int:
             leak.kind,
             leak.preview,
         )
-        for leak in found
+        for leak in leaks
     ]
     return session.out.answer(
-        [plain(leak) for leak in found], [Table(heads, lines)] if lines else [], failure=failure
+        [plain(leak) for leak in leaks], [Table(heads, lines)] if lines else [], failure=failure
     )

@@ -84,8 +84,8 @@ def explore(session: Session, query: tuple[str, ...], decide: str | None, **want
 
     policy = None if decide is None else LanguagePolicy(Program(decide))
     with session.engine() as engine:
-        found = engine.explore(" ".join(query), policy=policy, on_step=happened, **wanted)
-    return _show_exploration(session.out, found)
+        exploration = engine.explore(" ".join(query), policy=policy, on_step=happened, **wanted)
+    return _show_exploration(session.out, exploration)
 
 
 @command(

@@ -55,9 +55,9 @@ def _journal(session: Session, file: str) -> int:
         if file == STDIN:
             engine.export(sys.stdout.buffer.write, progress=move)
             return 0
-        found = backups.export_to(engine.store, file, move)
-    session.out.note(_READ_BACK.format(file=file, size=found.size))
-    return session.out.answer({"file": file, "format": JOURNAL, **plain(found)}, [found.root])
+        report = backups.export_to(engine.store, file, move)
+    session.out.note(_READ_BACK.format(file=file, size=report.size))
+    return session.out.answer({"file": file, "format": JOURNAL, **plain(report)}, [report.root])
 
 
 def _items(session: Session, file: str, form: str) -> int:
@@ -88,9 +88,9 @@ def backup(session: Session, file: str) -> int:
             hint="use `engine export -`",
         )
     with session.engine() as engine, session.meter("written", "events") as move:
-        found = engine.backup(file, progress=move)
-    session.out.note(_READ_BACK.format(file=file, size=found.size))
-    return session.out.answer({"file": file, **plain(found)}, [found.root])
+        report = engine.backup(file, progress=move)
+    session.out.note(_READ_BACK.format(file=file, size=report.size))
+    return session.out.answer({"file": file, **plain(report)}, [report.root])
 
 
 @command(
@@ -113,12 +113,14 @@ def verify_backup(
     notes = {name: read_note(name) for name in checkpoints}
     try:
         with session.meter("replayed", "events") as move:
-            found = backups.verify_backup(file, expect=expect, notes=list(notes.values()), progress=move)
+            report = backups.verify_backup(file, expect=expect, notes=list(notes.values()), progress=move)
     except InconsistentError as error:
         return contradicted(session, error, notes, evidence)
-    lines = [line("verified", "yes"), line("events", f"{found.size:,}"), line("root", found.root)]
-    kept = [line("continues", name) for name in notes]
-    return session.out.answer({"file": file, **plain(found), "continues": list(notes)}, [*lines, *kept])
+    lines = [line("verified", "yes"), line("events", f"{report.size:,}"), line("root", report.root)]
+    lines_of_notes = [line("continues", name) for name in notes]
+    return session.out.answer(
+        {"file": file, **plain(report), "continues": list(notes)}, [*lines, *lines_of_notes]
+    )
 
 
 @command("engine rescue notes -o notes-rescued", "engine rescue sqlite:notes.db -o sqlite:rescued.db --json")
@@ -136,17 +138,17 @@ def rescue(session: Session, source: str, output: str, erase_lost: bool, unconfi
     if session.memory is not None:
         source = memory_url(source, session.memory)
     with session.meter("rescued", "events") as move:
-        found = rescue_store(source, output, move, erase_lost=erase_lost, unconfirmed=unconfirmed)
-    data = {"source": source, "target": output, "complete": found.complete, **plain(found)}
+        report = rescue_store(source, output, move, erase_lost=erase_lost, unconfirmed=unconfirmed)
+    data = {"source": source, "target": output, "complete": report.complete, **plain(report)}
     failure = None
-    if not found.complete:
+    if not report.complete:
         failure = Failure.of(
             VerificationError(
-                f"the rescue lost {_loss(found)}",
+                f"the rescue lost {_loss(report)}",
                 hint=f"{output} has everything else; a backup or a copy may have more",
             )
         )
-    return session.out.answer(data, _rescue_report(found), failure=failure)
+    return session.out.answer(data, _rescue_report(report), failure=failure)
 
 
 def _rescue_report(found: Rescued) -> Iterator[Line]:

@@ -37,9 +37,9 @@ LAST = 20
 def history(session: Session, atom: str, as_of: Moment | None) -> int:
     """List all events of an atom, oldest first."""
     with session.reading(as_of) as memory:
-        found = memory.history(memory.resolve(atom))
-        named = labels(session, memory, ids_in(one.subject for one in found))
-    return session.out.answer(plain(found), [_table(found, named)])
+        changes = memory.history(memory.resolve(atom))
+        named = labels(session, memory, ids_in(one.subject for one in changes))
+    return session.out.answer(plain(changes), [_table(changes, named)])
 
 
 @command(
@@ -90,9 +90,9 @@ def log(
             for item in events:
                 session.out.json_line(plain(item))
             return 0
-        found = list(events)
-        named = labels(session, memory, ids_in(one.subject for one in found))
-    return session.out.answer(plain(found), [_table(found, named)])
+        listed = list(events)
+        named = labels(session, memory, ids_in(one.subject for one in listed))
+    return session.out.answer(plain(listed), [_table(listed, named)])
 
 
 def _export(session: Session, folder: str | None, note: str | None) -> int:
@@ -135,8 +135,8 @@ def root(session: Session, as_of: Moment | None) -> int:
     The root commits to everything in the store. `engine verify-root --expect HEX` checks it.
     """
     with session.engine() as engine:
-        found = engine.root(as_of=as_of)
-    return session.out.answer(plain(found), [found.root])
+        root_hash = engine.root(as_of=as_of)
+    return session.out.answer(plain(root_hash), [root_hash.root])
 
 
 def _table(items: Iterable[HistoryItem], named: Labels) -> Table:
@@ -184,14 +184,14 @@ def diff(session: Session, before: str, after: str | None, markdown: bool) -> in
     """
     first, last = _moment(before), None if after is None else _moment(after)
     with session.engine() as engine:
-        found = engine.diff(first, last)
-        ends = (end for edge in found.edges for end in (edge.src, edge.dst))
-        named = labels(session, engine, [*(atom.id for atom in found.atoms), *ends])
-    data = plain(found)
-    for shown, atom in zip(data["atoms"], found.atoms, strict=True):
+        changes = engine.diff(first, last)
+        ends = (end for edge in changes.edges for end in (edge.src, edge.dst))
+        named = labels(session, engine, [*(atom.id for atom in changes.atoms), *ends])
+    data = plain(changes)
+    for shown, atom in zip(data["atoms"], changes.atoms, strict=True):
         shown["lines"] = atom.lines()
-    lines = _in_markdown(found, named) if markdown else _in_text(found, named)
-    return session.out.answer(data, lines, count=len(found.atoms) + len(found.edges))
+    lines = _in_markdown(changes, named) if markdown else _in_text(changes, named)
+    return session.out.answer(data, lines, count=len(changes.atoms) + len(changes.edges))
 
 
 def _moment(given: str) -> Moment | str:
@@ -349,10 +349,10 @@ def why(session: Session, atom: str, as_of: Moment | None) -> int:
     Follows `derived_from` and `supersedes` edges, and the sources of relations.
     """
     with session.reading(as_of) as memory:
-        found = memory.why(memory.resolve(atom))
-        newer = (after.id for one in found for after in one.superseded_by)
-        named = labels(session, memory, [*(one.id for one in found), *newer])
-    return session.out.answer(plain(found), [line for one in found for line in _origin(one, named)])
+        origins = memory.why(memory.resolve(atom))
+        newer = (after.id for one in origins for after in one.superseded_by)
+        named = labels(session, memory, [*(one.id for one in origins), *newer])
+    return session.out.answer(plain(origins), [line for one in origins for line in _origin(one, named)])
 
 
 def _origin(one: Origin, named: Labels) -> Iterator[Line]:

@@ -145,9 +145,9 @@ def import_(
 def _journal(session: Session, file: str, *, dry_run: bool) -> int:
     with session.meter("replayed", "events") as move:
         if dry_run:
-            found = verify_backup(file, progress=move)
+            report = verify_backup(file, progress=move)
             return session.out.answer(
-                plain(found), [line("events", f"{found.size:,}"), line("root", found.root)]
+                plain(report), [line("events", f"{report.size:,}"), line("root", report.root)]
             )
         policy, found_secrets = find_secrets()[0], Counter[str]()
         check = accept_all if policy is None else journal_check(policy, found_secrets)
@@ -314,5 +314,5 @@ def _most_first(counted: tuple[str, int]) -> tuple[int, str]:
 
 def _counts(report: Any, names: Sequence[str]) -> str:
     """Return the counts of a report that are not 0, such as `3 added, 1 revised`."""
-    found = [f"{getattr(report, name):,} {name}" for name in names if getattr(report, name)]
-    return ", ".join(found) or "nothing to do"
+    counts = [f"{getattr(report, name):,} {name}" for name in names if getattr(report, name)]
+    return ", ".join(counts) or "nothing to do"

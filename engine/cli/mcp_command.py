@@ -190,12 +190,12 @@ def install_server(
 
 def _options(session: Session, *, read_only: bool, profile: str, mode: str | None) -> list[str]:
     """Return the server options that the user gave, for the client's entry."""
-    found = ["--read-only"] if read_only else []
-    found += ["--profile", profile] if profile != "memory" else []
-    found += ["--secrets", mode] if mode is not None else []
+    words = ["--read-only"] if read_only else []
+    words += ["--profile", profile] if profile != "memory" else []
+    words += ["--secrets", mode] if mode is not None else []
     for name in ("actor", "wait"):
-        found += [f"--{name}", str(getattr(session, name))] if name in session.given else []
-    return found
+        words += [f"--{name}", str(getattr(session, name))] if name in session.given else []
+    return words
 
 
 def _absolute(url: str) -> str:

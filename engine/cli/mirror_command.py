@@ -157,24 +157,24 @@ def _pulled(report: PullReport, where: str, *, dry_run: bool) -> Iterator[Shown]
         yield line(
             "refused", f"{change.page}: {change.reason}" + (f" ({change.atom})" if change.atom else "")
         )
-    for kept in dict.fromkeys(change.kept for change in report.refused if change.kept):
-        yield line("kept", kept)
+    for folder in dict.fromkeys(change.kept for change in report.refused if change.kept):
+        yield line("kept", folder)
 
 
 def _check(session: Session, folder: str) -> int:
     with session.engine() as engine, session.meter("compared", "atoms") as move:
-        found = engine.check_mirror(folder, progress=move)
+        report = engine.check_mirror(folder, progress=move)
     failure = None
-    if not found.ok:
-        verdicts = [finding.verdict for finding in found.findings if finding.verdict != Verdict.FOREIGN]
+    if not report.ok:
+        verdicts = [finding.verdict for finding in report.findings if finding.verdict != Verdict.FOREIGN]
         counts = ", ".join(f"{verdicts.count(one):,} {one}" for one in dict.fromkeys(verdicts))
         error = VerificationError(
             f"the mirror differs from the store: {counts}",
             hint="`engine mirror pull` applies edits; `engine mirror` keeps edited pages in NAME.edited",
         )
         failure = Failure.of(error)
-    data = {**plain(found), "ok": found.ok}
-    return session.out.answer(data, _found(found, folder), failure=failure)
+    data = {**plain(report), "ok": report.ok}
+    return session.out.answer(data, _found(report, folder), failure=failure)
 
 
 def _found(found: MirrorCheck, where: str) -> Iterator[Line]:

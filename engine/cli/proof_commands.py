@@ -86,30 +86,30 @@ def prove(
     lines = [list(claim)] if claim else _lines(claims or "")
     note = None if checkpoint is None else read_note(checkpoint).checkpoint.text
     with session.engine() as engine:
-        found = engine.prove(lines, as_of=as_of, checkpoint=note)
-    if found.replayed:
-        session.out.note(f"{counted(found.replayed, 'event')} replayed")
+        proof = engine.prove(lines, as_of=as_of, checkpoint=note)
+    if proof.replayed:
+        session.out.note(f"{counted(proof.replayed, 'event')} replayed")
     listed = claims
-    if claims is not None and not _is_whole(lines, found):
+    if claims is not None and not _is_whole(lines, proof):
         listed = None if target is None else f"{target}.claims"
         if listed:
-            whole = "".join(" ".join(words_of(one)) + "\n" for one in found.claims)
+            whole = "".join(" ".join(words_of(one)) + "\n" for one in proof.claims)
             replace_file(Path(listed), whole.encode(), PUBLIC)
     if target is not None:
-        replace_file(target, found.data, PUBLIC)
+        replace_file(target, proof.data, PUBLIC)
     elif not session.out.json:
-        session.out.note(_how_to_verify(found, "FILE", listed, checkpoint))
-        sys.stdout.buffer.write(found.data)
+        session.out.note(_how_to_verify(proof, "FILE", listed, checkpoint))
+        sys.stdout.buffer.write(proof.data)
         return 0
-    report = _report(found, str(target or "FILE"), listed, checkpoint)
+    report = _report(proof, str(target or "FILE"), listed, checkpoint)
     data = {
         "file": None if target is None else str(target),
-        "bytes": len(found.data),
-        "proof": None if target else found.data.hex(),
-        "basis": describe_basis(found.basis, found.size),
-        "size": found.size,
-        "replayed": found.replayed,
-        "shown": [to_plain(one) for one in found.shown],
+        "bytes": len(proof.data),
+        "proof": None if target else proof.data.hex(),
+        "basis": describe_basis(proof.basis, proof.size),
+        "size": proof.size,
+        "replayed": proof.replayed,
+        "shown": [to_plain(one) for one in proof.shown],
     }
     return session.out.answer(data, report, count=1)
 
@@ -192,9 +192,9 @@ def terms(session: Session, text: tuple[str, ...]) -> int:
 
     The index stores each word as one or more terms, and a claim names one of these terms. Needs no store.
     """
-    found = {word: index_terms(word) for word in " ".join(text).split()}
-    rows = ((word, " ".join(found[word])) for word in found)
-    data = [{"word": word, "terms": listed} for word, listed in found.items()]
+    terms_of_word = {word: index_terms(word) for word in " ".join(text).split()}
+    rows = ((word, " ".join(terms_of_word[word])) for word in terms_of_word)
+    data = [{"word": word, "terms": listed} for word, listed in terms_of_word.items()]
     return session.out.answer(data, [Table(("word", "terms"), rows)])
 
 

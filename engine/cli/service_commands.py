@@ -121,8 +121,8 @@ def serve(session: Session, **given: Any) -> int:
     )
     tokens = Tokens(memories.url)
     try:
-        known = tokens.listed()
-        first = None if known else _token_of_this_run(tokens, given["host"], write=given["write"])
+        listed = tokens.listed()
+        first = None if listed else _token_of_this_run(tokens, given["host"], write=given["write"])
         access = Access(
             tokens,
             read_only=memories.read_only,
@@ -136,7 +136,7 @@ def serve(session: Session, **given: Any) -> int:
             click.echo(text, err=True)
             if first is not None:
                 click.echo(f"token (shown only once, for this run): {first}", err=True)
-            for problem in filter(None, map(problem_of, known)):
+            for problem in filter(None, map(problem_of, listed)):
                 log.warning(problem)
 
         observers = [] if given["quiet_requests"] else [log_requests]
@@ -318,10 +318,10 @@ def _new(
 
 
 def _list(session: Session, tokens: Tokens) -> int:
-    found = tokens.listed()
-    if not found:
+    listed = tokens.listed()
+    if not listed:
         session.out.note("there are no tokens")
-    for problem in filter(None, map(problem_of, found)):
+    for problem in filter(None, map(problem_of, listed)):
         session.out.note(problem)
     heads = ("name", "scope", "memories", "created", "expires", "state")
     data = [
@@ -333,9 +333,9 @@ def _list(session: Session, tokens: Tokens) -> int:
             "expires": _shown(one.expires),
             "state": one.state,
         }
-        for one in found
+        for one in listed
     ]
-    return session.out.answer(data, [Table(heads, list(_rows(found)))] if found else [])
+    return session.out.answer(data, [Table(heads, list(_rows(listed)))] if listed else [])
 
 
 def _rows(found: list[Token]) -> Iterator[tuple[str, ...]]:

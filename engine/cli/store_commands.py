@@ -49,10 +49,10 @@ def status(session: Session) -> int:
     """
     url, origin = session.setting
     with session.engine() as engine:
-        found = engine.status()
+        state = engine.status()
     named = session.named
     policy, said_by = find_secrets()
-    data = {"store": url, "origin": origin, "memory": named.name if named else None, **plain(found)}
+    data = {"store": url, "origin": origin, "memory": named.name if named else None, **plain(state)}
     mode = "off" if policy is None else str(policy.mode)
     data["secrets"] = {"mode": mode, "origin": said_by}
 
@@ -60,29 +60,29 @@ def status(session: Session) -> int:
         yield line("store", f"{url} (from {origin})")
         if named is not None:
             yield line("memory", f"{named.name} (from {named.origin})")
-        yield line("store id", found.store_id)
-        yield line("kind", found.backend)
-        if found.read_only is not None:
-            yield line("read-only", found.read_only)
-        yield line("live atoms", f"{found.live_atoms:,}")
-        if found.conflicts:
-            yield line("conflicts", f"{found.conflicts:,} open; `engine conflicts` lists them")
-        yield line("contents", f"{found.contents:,}, including revised versions")
-        yield line("events", f"{found.events:,}")
-        for name, size in found.followers.items():
-            behind = found.events - size
+        yield line("store id", state.store_id)
+        yield line("kind", state.backend)
+        if state.read_only is not None:
+            yield line("read-only", state.read_only)
+        yield line("live atoms", f"{state.live_atoms:,}")
+        if state.conflicts:
+            yield line("conflicts", f"{state.conflicts:,} open; `engine conflicts` lists them")
+        yield line("contents", f"{state.contents:,}, including revised versions")
+        yield line("events", f"{state.events:,}")
+        for name, size in state.followers.items():
+            behind = state.events - size
             yield line(f"  {name}", f"{behind:,} events behind" if behind else "up to date")
-        yield line("last event", shown_time(found.last_event))
-        if found.file_bytes is not None:
-            yield line("files", f"{found.file_bytes:,} bytes")
-        if found.scrubbed_at is None:
+        yield line("last event", shown_time(state.last_event))
+        if state.file_bytes is not None:
+            yield line("files", f"{state.file_bytes:,} bytes")
+        if state.scrubbed_at is None:
             yield line("scrub", "never finished")
         else:
-            yield line("scrub", f"clean at {shown_time(found.scrubbed_at)}, {found.scrubbed_events:,} events")
-        yield line("analyzer", found.analyzer)
+            yield line("scrub", f"clean at {shown_time(state.scrubbed_at)}, {state.scrubbed_events:,} events")
+        yield line("analyzer", state.analyzer)
         if mode != "off":
             yield line("secrets", f"{mode} (from {said_by})")
-        yield line("version", found.version)
+        yield line("version", state.version)
 
     return session.out.answer(data, lines())
 
@@ -137,12 +137,12 @@ def memory(
 def _names(session: Session, url: str) -> int:
     from engine.memory.named_memories import memories
 
-    found = memories(url)
-    if not found:
+    names = memories(url)
+    if not names:
         from engine.store.named_places import root_of
 
         session.out.note(f"no memories in {root_of(url).url}")
-    return session.out.answer([{"name": name} for name in found], found)
+    return session.out.answer([{"name": name} for name in names], names)
 
 
 def _list(session: Session, url: str) -> int:
@@ -150,12 +150,12 @@ def _list(session: Session, url: str) -> int:
     from engine.store.named_places import root_of
 
     root = root_of(url)
-    found = list(all_described(root))
-    rows = [_row(one) for one in found]
-    if not found:
+    described = list(all_described(root))
+    rows = [_row(one) for one in described]
+    if not described:
         session.out.note(f"no memories in {root.url}")
     heads = ("name", "state", "live atoms", "events", "bytes", "root")
-    return session.out.answer([plain(one) for one in found], [Table(heads, rows)] if rows else [])
+    return session.out.answer([plain(one) for one in described], [Table(heads, rows)] if rows else [])
 
 
 def _row(one: NamedMemory) -> tuple[str, ...]:
@@ -191,10 +191,10 @@ def _rename(session: Session, url: str, old: str, new: str, *, dry_run: bool) ->
 def _delete(session: Session, url: str, name: str, *, sure: bool, asked: bool) -> int:
     from engine.memory.named_memories import delete
 
-    found = retry_while_busy(lambda: delete(url, name, dry_run=not sure), session.wait)
+    report = retry_while_busy(lambda: delete(url, name, dry_run=not sure), session.wait)
     session.out.note("backups, copies and mirrors of the memory are not deleted")
     failure = None
-    if sure and not found.cleared:
+    if sure and not report.cleared:
         session.out.note(
             "other processes have the file open; the write-ahead log keeps data until they close the file"
         )
@@ -204,11 +204,11 @@ def _delete(session: Session, url: str, name: str, *, sure: bool, asked: bool) -
 
     def lines() -> Iterator[Line]:
         yield line("deleted" if sure else "would go", name)
-        if found.memory.live_atoms is not None and found.memory.events is not None:
-            yield line("live atoms", f"{found.memory.live_atoms:,}")
-            yield line("events", f"{found.memory.events:,}")
-        yield line("bytes", f"{found.memory.bytes:,}")
-        for path in found.kept:
+        if report.memory.live_atoms is not None and report.memory.events is not None:
+            yield line("live atoms", f"{report.memory.live_atoms:,}")
+            yield line("events", f"{report.memory.events:,}")
+        yield line("bytes", f"{report.memory.bytes:,}")
+        for path in report.kept:
             yield line("kept", f"{path}: not a file of this memory")
 
-    return session.out.answer({**plain(found), "deleted": sure}, lines(), failure=failure)
+    return session.out.answer({**plain(report), "deleted": sure}, lines(), failure=failure)

@@ -76,9 +76,9 @@ def verify_root(
     if expect is not None and (len(expect) != 64 or set(expect.lower()) - set("0123456789abcdef")):
         raise InvalidInputError(f"--expect {expect!r} is not 64 hex digits")
     damage = None
-    kept = [*(since or ()), *checkpoints]
-    if kept:
-        notes = {file: read_note(file) for file in kept}
+    all_notes = [*(since or ()), *checkpoints]
+    if all_notes:
+        notes = {file: read_note(file) for file in all_notes}
         try:
             pair = None if since is None else (notes[since[0]], notes[since[1]])
             compared(session, list(notes.values()), pair, asked=True)
@@ -94,8 +94,8 @@ def verify_root(
         failure = Failure.of(VerificationError(message, hint=hint))
     elif damage is not None:
         raise damage
-    data = {**plain(report), "continues": [] if damage else kept}
-    lines = [] if damage else [line("continues", file) for file in kept]
+    data = {**plain(report), "continues": [] if damage else all_notes}
+    lines = [] if damage else [line("continues", file) for file in all_notes]
     return session.out.answer(data, [*_report(report), *lines], failure=failure)
 
 
@@ -106,8 +106,8 @@ def rebuild(session: Session) -> int:
     Derived data is everything except the journal. Prints the root, which does not change.
     """
     with session.backend(session.setting.url) as backend, session.meter("rebuilt", "events") as move:
-        found = maintenance.rebuild(backend, move)
-    return session.out.answer(plain(found), [found.root])
+        counts = maintenance.rebuild(backend, move)
+    return session.out.answer(plain(counts), [counts.root])
 
 
 @command("engine copy notes sqlite:notes.db")
@@ -120,7 +120,7 @@ def copy(session: Session, source: str, target: str) -> int:
     the root. Continues an interrupted copy.
     """
     with translated():
-        places = [(os.path.realpath(found.path), found.memory) for found in map(locate, (source, target))]
+        places = [(os.path.realpath(place.path), place.memory) for place in map(locate, (source, target))]
     if places[0] == places[1]:
         raise InvalidInputError(f"{source} and {target} are the same store; copy to another place")
     with (
@@ -128,13 +128,13 @@ def copy(session: Session, source: str, target: str) -> int:
         session.backend(target, create=True) as new,
         session.meter("copied", "events") as move,
     ):
-        found = maintenance.copy(original, new, move)
+        checkpoint = maintenance.copy(original, new, move)
     with session.backend(target) as new, session.meter("read back", "events") as move:
-        maintenance.check_copy(new, found, move)
+        maintenance.check_copy(new, checkpoint, move)
     session.out.note(
-        f"{target} was opened again: all {found.size:,} events and the roots are those of {source}"
+        f"{target} was opened again: all {checkpoint.size:,} events and the roots are those of {source}"
     )
-    return session.out.answer({"source": source, "target": target, **plain(found)}, [found.root])
+    return session.out.answer({"source": source, "target": target, **plain(checkpoint)}, [checkpoint.root])
 
 
 def _verdict(first: Difference) -> tuple[str, str]:
@@ -290,9 +290,9 @@ def _check(session: Session, seconds: float, seed: int | None) -> int:
     if not seconds > 0:
         raise InvalidInputError(f"--seconds must be above 0, not {seconds}")
     with session.engine() as engine, translated():
-        found = sample(engine.store, seed=seed, seconds=seconds)
-    text = f"no damage found in {found.chosen:,} of {found.events:,} events ({found.claims:,} proofs)"
-    return session.out.answer(plain(found), [line("check", text), line("seed", str(found.seed))])
+        report = sample(engine.store, seed=seed, seconds=seconds)
+    text = f"no damage found in {report.chosen:,} of {report.events:,} events ({report.claims:,} proofs)"
+    return session.out.answer(plain(report), [line("check", text), line("seed", str(report.seed))])
 
 
 def _version(name: str) -> str | None:
@@ -321,24 +321,24 @@ def _analyzer() -> dict[str, str]:
 
 def _store(session: Session) -> dict[str, Any]:
     """Return the location and the condition of the store, and the setting that names the store."""
-    found: dict[str, Any] = {"url": session.store, "origin": None, "state": "usable"}
+    answer: dict[str, Any] = {"url": session.store, "origin": None, "state": "usable"}
     session.wait = 0.0  # if the store is in use, report it without waiting
     try:
         url, origin = session.setting
         named = session.named
-        found |= {"url": url, "origin": origin, "free_bytes": None}
-        found["memory"] = None if named is None else plain(named._asdict())
+        answer |= {"url": url, "origin": origin, "free_bytes": None}
+        answer["memory"] = None if named is None else plain(named._asdict())
         with session.backend(url) as backend, translated():
-            found |= {"kind": backend.name, "capabilities": plain(backend.capabilities)}
+            answer |= {"kind": backend.name, "capabilities": plain(backend.capabilities)}
             read_log(backend)
             read_identity(backend)
         place = locate(url).file
-        found["free_bytes"] = None if place is None else _free_bytes(str(place))
+        answer["free_bytes"] = None if place is None else _free_bytes(str(place))
     except EngineError as error:
-        found |= {"state": error.code, "problem": str(error)}
+        answer |= {"state": error.code, "problem": str(error)}
     except OSError as error:
-        found |= {"state": "unreadable", "problem": str(error)}
-    return found
+        answer |= {"state": "unreadable", "problem": str(error)}
+    return answer
 
 
 def _mirror(session: Session) -> str | None:

@@ -121,8 +121,8 @@ class RemoteEngine(Memory):
     @property
     def size(self) -> int:
         """The number of events in the journal."""
-        found: int = self._result("size")
-        return found
+        count: int = self._result("size")
+        return count
 
     @property
     def mirror_problem(self) -> str | None:

@@ -45,14 +45,15 @@ def parse_address(url: str, memory: str | None, *, encrypted: bool = True) -> Ad
         RefusedError: The token would be sent without encryption.
     """
     parts = _split(url)
-    path, found, name = parts.path.rstrip("/").partition(_MEMORIES)
+    path, separator, name = parts.path.rstrip("/").partition(_MEMORIES)
     name = name.removeprefix("/")
-    if found and name and memory not in (None, name):
+    if separator and name and memory not in (None, name):
         raise InvalidInputError(f"the address names the memory {quoted(name)}, not {quoted(memory)}")
-    chosen = memory if memory is not None else name or UNNAMED
-    if not isinstance(chosen, str) or not _NAME.fullmatch(chosen):
+    memory_name = memory if memory is not None else name or UNNAMED
+    if not isinstance(memory_name, str) or not _NAME.fullmatch(memory_name):
         raise InvalidInputError(
-            f"{quoted(chosen)} is not the name of a memory", hint="give memory=NAME, or https://HOST alone"
+            f"{quoted(memory_name)} is not the name of a memory",
+            hint="give memory=NAME, or https://HOST alone",
         )
     local = is_loopback(parts.hostname or "")
     if parts.scheme == "http" and encrypted and not local:
@@ -60,7 +61,7 @@ def parse_address(url: str, memory: str | None, *, encrypted: bool = True) -> Ad
             "over http: everybody on the way could read the token and the texts",
             hint="use https:, or encrypted=False in a network that you trust",
         )
-    return Address(f"{parts.scheme}://{parts.netloc}{path}", chosen, local)
+    return Address(f"{parts.scheme}://{parts.netloc}{path}", memory_name, local)
 
 
 def _split(url: str) -> SplitResult:

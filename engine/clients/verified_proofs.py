@@ -75,15 +75,15 @@ class Prover:
             VerificationError: The proof does not show the claims.
             InconsistentError: The log of the service does not continue the checkpoint that the client keeps.
         """
-        known = self._trusted.known()
-        wanted = list(dict.fromkeys((*claims, *map(claim_of, known or (self._stated(),)))))
+        basis = self._trusted.known()
+        wanted = list(dict.fromkeys((*claims, *map(claim_of, basis or (self._stated(),)))))
         try:
             sent = self._call("prove", claims=[_sent_words(claim, sizes) for claim in wanted])
         except (RefusedError, NotFoundError):
             # A server that was rolled back refuses as well, because it cannot show that its log continues.
             self.check()
             raise
-        return self._verified(sent, wanted, known, len(claims))
+        return self._verified(sent, wanted, basis, len(claims))
 
     def check(self) -> Checkpoint:
         """Check that the log continues the checkpoint that the client keeps, and keep the new checkpoint.
@@ -92,13 +92,13 @@ class Prover:
             InconsistentError: It does not.
             VerificationError: The proof of the service does not show it.
         """
-        known = self._trusted.known()
-        wanted: list[Claim] = list(dict.fromkeys(map(claim_of, known or (self._stated(),))))
+        basis = self._trusted.known()
+        wanted: list[Claim] = list(dict.fromkeys(map(claim_of, basis or (self._stated(),))))
         try:
             sent = self._call("prove", claims=[_sent_words(claim) for claim in wanted])
         except (RefusedError, NotFoundError, InvalidInputError) as refused:
-            raise self._inconsistent(known, refused) from refused
-        self._verified(sent, wanted, known, 0)
+            raise self._inconsistent(basis, refused) from refused
+        self._verified(sent, wanted, basis, 0)
         return self._trusted.known()[-1]
 
     def _stated(self) -> Checkpoint:
@@ -194,12 +194,12 @@ class Prover:
         Raises:
             InvalidInputError: The words are not a claim.
         """
-        found = [self._parsed(one) for one in several(claims, "claims")]
+        parsed = [self._parsed(one) for one in several(claims, "claims")]
         try:
-            sort_claims(found)
+            sort_claims(parsed)
         except ProofError as error:
             raise InvalidInputError(str(error)) from error
-        return found
+        return parsed
 
     def _parsed(self, given: Any) -> Claim:
         if type(given) in ALL.values():
@@ -301,13 +301,13 @@ class Trusted:
             VerificationError: The file is not a checkpoint note.
         """
         with self._lock:
-            kept = self._read()
+            note = self._read()
             if self._newest is None:
-                self._newest = kept
-            if kept is None or self._newest is None or kept == self._newest:
+                self._newest = note
+            if note is None or self._newest is None or note == self._newest:
                 return () if self._newest is None else (self._newest,)
-            check_pair(*sorted((self._newest, kept), key=lambda one: one.size))
-            return self._newest, kept
+            check_pair(*sorted((self._newest, note), key=lambda one: one.size))
+            return self._newest, note
 
     def accept(self, verified: Checkpoint, root: bytes) -> None:
         """Keep a checkpoint that was shown to continue the known ones, and the overall root of its state.
@@ -343,8 +343,8 @@ class Trusted:
     def _write(self, newest: Checkpoint) -> None:
         if self._path is None:
             return
-        kept = self._read()
-        if kept is not None and kept.size >= newest.size:
+        note = self._read()
+        if note is not None and note.size >= newest.size:
             return
         try:
             replace_file(self._path, format_note(Note(newest)), PUBLIC)

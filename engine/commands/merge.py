@@ -153,16 +153,16 @@ class Merge:
         _refuse_superseded(tx, keep, other)
         if not self.force:
             _refuse_unlike(tx, keep, other)
-        first, known = len(tx.events), _aliases(tx, keep)
+        first, present = len(tx.events), _aliases(tx, keep)
         name, has = show_id(keep.id), set(map(tag_identity, keep.tags))
         gain = MergeGain(
             tuple(tag for tag in other.tags if tag_identity(tag) not in has),
             tuple(bucket for bucket in other.buckets if bucket not in keep.buckets),
-            aliases=tuple(alias for alias in _aliases(tx, other) if alias not in known),
+            aliases=tuple(alias for alias in _aliases(tx, other) if alias not in present),
         )
         Tag(name, gain.tags).decide(tx)
         if gain.buckets or gain.aliases:
-            buckets, aliases = (*keep.buckets, *gain.buckets), (*known, *gain.aliases)
+            buckets, aliases = (*keep.buckets, *gain.buckets), (*present, *gain.aliases)
             Revise(name, buckets=buckets, aliases=aliases).decide(tx)
         Tombstone(show_id(other.id), MERGED + name).decide(tx)
         _record(tx, keep.id, other.id, gain)

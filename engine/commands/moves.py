@@ -64,7 +64,7 @@ class Moves:
 
     def collect(self, plan: SourcePlan) -> None:
         """Collect the open pieces of a plan, and the recorded texts that no piece of the plan continues."""
-        self._gained += [_Gained(add, own, plan.ids) for _, add, own in plan.open]
+        self._gained += [_Gained(add, recorded, plan.ids) for _, add, recorded in plan.open]
         self._left += plan.left
         self._size += sum(len(add.content) for _, add, _ in plan.open)
 
@@ -164,9 +164,9 @@ class Moves:
 def _keep(origins: list[Known | None], aligned: Mapping[int, Known]) -> None:
     """Let each gained text continue the text that it was aligned with, unless another text continues it."""
     used = {one.record.id for one in origins if one is not None}
-    for at, own in aligned.items():
-        if origins[at] is None and own.record.id not in used:
-            origins[at] = own
+    for at, recorded in aligned.items():
+        if origins[at] is None and recorded.record.id not in used:
+            origins[at] = recorded
 
 
 def _in_order(texts: Iterable[Known]) -> list[Known]:

@@ -284,8 +284,8 @@ class Transaction:
         head = self.head
         if not isinstance(head, Reader):
             raise TypeError("the transaction's rows cannot be scanned")
-        found = edges_at(head, atom, Direction.BOTH, (), tombstoned=True)
-        edges = {edge_key(*edge[:3]): self.edge(*edge[:3]) for edge in islice(found, most + 1)}
+        records = edges_at(head, atom, Direction.BOTH, (), tombstoned=True)
+        edges = {edge_key(*edge[:3]): self.edge(*edge[:3]) for edge in islice(records, most + 1)}
         if len(edges) <= most:
             self._evidence.check_edges(atom, edges)
         return [edge for edge in edges.values() if edge is not None and edge.state is not State.ERASED]

@@ -210,16 +210,16 @@ def verify_backup(
     if expect is not None and (len(expect) != 64 or set(expect.lower()) - set("0123456789abcdef")):
         raise InvalidInputError(f"the root {expect!a:.80} is not 64 hex digits")
     with open_input(path) as (stream, name), translated(), scratch_backend(on_disk=True) as scratch:
-        found = read_into(scratch, JournalReader(stream, name), progress)
-        if expect is not None and found.overall.hex() != expect.lower():
+        report = read_into(scratch, JournalReader(stream, name), progress)
+        if expect is not None and report.overall.hex() != expect.lower():
             raise VerificationError(
-                f"{name} is complete, but the root is {found.overall.hex()}, not {expect}"
+                f"{name} is complete, but the root is {report.overall.hex()}, not {expect}"
             )
         with scratch.snapshot() as rows:
             history = read_history(rows, [note.checkpoint.size for note in notes])
         for note in notes:
             history.check(note.checkpoint)
-    return found.as_checkpoint()
+    return report.as_checkpoint()
 
 
 def import_journal(
@@ -268,8 +268,8 @@ def _forward(scratch: Backend, target: Backend, journal: JournalReader, progress
         )
     read_into(scratch, journal, progress)
     _refuse_erasures(scratch, before)
-    found = maintenance.copy(scratch, target)
-    return Restored(not before, found.size - before, found.size, found.root)
+    report = maintenance.copy(scratch, target)
+    return Restored(not before, report.size - before, report.size, report.root)
 
 
 def _refuse_erasures(scratch: Backend, since: int) -> None:

@@ -253,14 +253,14 @@ class CheckedReplay:
         detail, body, seq = event.entry.header.detail, event.entry.body, event.entry.header.seq
         if self._store is None or not isinstance(detail, CheckpointDetail):
             return
-        found = self._roots(self._store)
-        claimed = found._replace(namespaces=body.roots) if isinstance(body, CheckpointBody) else found
+        roots = self._roots(self._store)
+        claimed = roots._replace(namespaces=body.roots) if isinstance(body, CheckpointBody) else roots
         # Once payloads are destroyed, only the roots that depend on headers alone can be recomputed. The log
         # commits to the others.
         count = len(NAMESPACES) if self._destroyed.by is None else len(FROM_HEADERS)
-        if claimed.overall != detail.root or claimed.namespaces[:count] != found.namespaces[:count]:
+        if claimed.overall != detail.root or claimed.namespaces[:count] != roots.namespaces[:count]:
             reason = (
-                f"the checkpoint does not match the events before it, whose root is {found.overall.hex()}"
+                f"the checkpoint does not match the events before it, whose root is {roots.overall.hex()}"
             )
             raise self._reject(seq, reason)
 

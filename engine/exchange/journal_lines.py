@@ -248,9 +248,9 @@ def _build(make: Any, checks: Sequence[Check], fields: Mapping[str, Any]) -> Any
 
 def _fields(values: list[Any], checks: Sequence[Check]) -> list[Any]:
     """Decode the JSON values, and check each result against its bounds."""
-    found = [_value(value, check) for value, check in zip(values, checks, strict=True)]
+    checked = [_value(value, check) for value, check in zip(values, checks, strict=True)]
     try:
-        return forms.fields(found, tuple(checks), "a field")
+        return forms.fields(checked, tuple(checks), "a field")
     except FormError as error:
         raise LineError(str(error)) from None
 

@@ -59,10 +59,10 @@ class PagesRead(Reader):
     def multi_get(self, keys: Sequence[bytes]) -> list[bytes | None]:
         """Return the values of `keys`, in the same order."""
         pages = self._pages
-        known = {key: pages[key] for key in keys if key in pages}
-        unread = [key for key in keys if key not in known]
+        cached = {key: pages[key] for key in keys if key in pages}
+        unread = [key for key in keys if key not in cached]
         read = iter(self._rows.multi_get(unread))
-        return [known[key] if key in known else next(read) for key in keys]
+        return [cached[key] if key in cached else next(read) for key in keys]
 
     def scan(self, start: bytes = b"", end: bytes | None = None, *, reverse: bool = False) -> Iterator[Row]:
         """Yield the rows with start <= key < end."""

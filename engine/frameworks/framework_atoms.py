@@ -122,8 +122,8 @@ def sources_in(rows: Snapshot, bucket: str, first: str) -> Iterator[str]:
 
 def live_records(rows: Snapshot, ids: Sequence[str]) -> dict[str, AtomRecord]:
     """Return the records of the live atoms among `ids`, by id."""
-    found = ((one, read_atom(rows, atom_id(one))) for one in ids)
-    return {one: record for one, record in found if record is not None and record.state is State.LIVE}
+    records = ((one, read_atom(rows, atom_id(one))) for one in ids)
+    return {one: record for one, record in records if record is not None and record.state is State.LIVE}
 
 
 @dataclass(frozen=True, slots=True)

@@ -134,10 +134,10 @@ def _map(value: Any) -> dict[str, Any]:
 def _is_field(name: str, value: Any) -> bool:
     """Return True if `meta` can store a field exactly. It cannot store 1.0, which would become 1."""
     try:
-        kept = (validation.meta({name: value}) or {})[name]
+        value_kept = (validation.meta({name: value}) or {})[name]
     except InvalidInputError:
         return False
-    return name not in _OURS and type(kept) is type(value) and kept == value
+    return name not in _OURS and type(value_kept) is type(value) and value_kept == value
 
 
 def _is_valid(text: str, meta: Mapping[str, Scalar]) -> bool:

@@ -40,15 +40,15 @@ class MemrootRetriever(BaseRetriever):
     def _get_relevant_documents(
         self, query: str, *, run_manager: CallbackManagerForRetrieverRun, k: int | None = None
     ) -> list[Document]:
-        found = answered(self.memory, query, self.k if k is None else k, self.filters)
-        return [_document(one) for one in found]
+        hits = answered(self.memory, query, self.k if k is None else k, self.filters)
+        return [_document(one) for one in hits]
 
     async def _aget_relevant_documents(
         self, query: str, *, run_manager: AsyncCallbackManagerForRetrieverRun, k: int | None = None
     ) -> list[Document]:
         most = self.k if k is None else k
-        found = await in_thread(lambda: answered(self.memory, query, most, self.filters))
-        return [_document(one) for one in found]
+        hits = await in_thread(lambda: answered(self.memory, query, most, self.filters))
+        return [_document(one) for one in hits]
 
 
 def _document(one: Answered) -> Any:

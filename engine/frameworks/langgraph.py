@@ -83,14 +83,14 @@ class MemrootStore(BaseStore):
                 item = self._items.get(tuple(op.namespace), op.key)
                 return None if item is None else Item(**_fields(item))
             case SearchOp():
-                found = self._items.search(
+                items = self._items.search(
                     tuple(op.namespace_prefix),
                     query=op.query,
                     matches=condition(op.filter) if op.filter else None,
                     limit=op.limit,
                     offset=op.offset,
                 )
-                return [SearchItem(**_fields(item), score=item.score) for item in found]
+                return [SearchItem(**_fields(item), score=item.score) for item in items]
             case ListNamespacesOp():
                 return self._namespaces(op)
             case PutOp():
@@ -99,10 +99,10 @@ class MemrootStore(BaseStore):
 
     def _namespaces(self, op: ListNamespacesOp) -> list[Namespace]:
         conditions = op.match_conditions or ()
-        found = [one for one in self._items.namespaces() if all(_fits(one, two) for two in conditions)]
+        names = [one for one in self._items.namespaces() if all(_fits(one, two) for two in conditions)]
         if op.max_depth is not None:
-            found = sorted({one[: op.max_depth] for one in found})
-        return found[op.offset : op.offset + op.limit]
+            names = sorted({one[: op.max_depth] for one in names})
+        return names[op.offset : op.offset + op.limit]
 
 
 def _fits(namespace: Namespace, wanted: MatchCondition) -> bool:

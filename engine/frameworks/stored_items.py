@@ -161,19 +161,19 @@ class Items:
         filters = Filters(buckets=(FRAMEWORK,), sources=_sources(prefix))
         if not limit:
             return []
-        found = self._ranked(query, filters, matches, need) if query else self._newest(filters, matches, need)
-        return found[offset:need]
+        items = self._ranked(query, filters, matches, need) if query else self._newest(filters, matches, need)
+        return items[offset:need]
 
     def _newest(self, filters: Filters, matches: Matches | None, need: int) -> list[StoredItem]:
-        found: list[StoredItem] = []
+        items: list[StoredItem] = []
         with snapshot(self._memory) as rows:
             for held in values_of(rows, records_passing(rows, filters)):
                 item = _item(held)
                 if matches is None or matches(item.value):
-                    found.append(item)
-                    if len(found) == need:
+                    items.append(item)
+                    if len(items) == need:
                         break
-        return found
+        return items
 
     def _ranked(self, query: str, filters: Filters, matches: Matches | None, need: int) -> list[StoredItem]:
         """Recall more and more hits until enough of them match."""
@@ -183,14 +183,14 @@ class Items:
             scores = self._scores(query, filters, most)
             with snapshot(self._memory) as rows:
                 records = live_records(rows, list(scores))
-                found = [
+                ranked = [
                     _item(held, scores[held.id])
                     for held in values_of(rows, records.values())
                     if UNINDEXED not in (held.body.meta or {})
                 ]
-            found = [item for item in found if matches is None or matches(item.value)]
-            if len(found) >= need or len(scores) < most or most == limits.RESULTS_MAX:
-                return found
+            ranked = [item for item in ranked if matches is None or matches(item.value)]
+            if len(ranked) >= need or len(scores) < most or most == limits.RESULTS_MAX:
+                return ranked
             most *= 4
 
     def _scores(self, query: str, filters: Filters, most: int) -> dict[str, float]:

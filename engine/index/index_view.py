@@ -106,13 +106,18 @@ class Tail:
             return None
         start, end = bounds
         offsets, tfs = self._raw
-        own = tfs[start:end]
-        return b"%b%c%b%b" % ((end - start).to_bytes(4, "big"), max(own), offsets[2 * start : 2 * end], own)
+        counts = tfs[start:end]
+        return b"%b%c%b%b" % (
+            (end - start).to_bytes(4, "big"),
+            max(counts),
+            offsets[2 * start : 2 * end],
+            counts,
+        )
 
     def found(self, terms: Sequence[bytes]) -> list[bytes | None]:
         """Return the row of each of `terms` (see `row`)."""
-        known = self._ranges
-        return [self.row(term) if term in known else None for term in terms]
+        ranges = self._ranges
+        return [self.row(term) if term in ranges else None for term in terms]
 
     def df(self, term: bytes) -> int:
         """Return the number of documents that have `term`. A term of a head begins with HEAD."""
@@ -182,9 +187,9 @@ class IndexView:
         """Return the number of documents that mention each of `terms`."""
         keys = [term.encode() for term in terms]
         wanted = [raw for raw in keys if _can_be_indexed(raw)]
-        found = dict(zip(wanted, self._cache.dfs(self._rows, self._segments, wanted), strict=True))
+        dfs = dict(zip(wanted, self._cache.dfs(self._rows, self._segments, wanted), strict=True))
         of_tail = self._tail.df if self._tail.documents else None
-        return [0 if raw not in found else found[raw] + (of_tail(raw) if of_tail else 0) for raw in keys]
+        return [0 if raw not in dfs else dfs[raw] + (of_tail(raw) if of_tail else 0) for raw in keys]
 
     def terms_with(self, prefix: str, most: int) -> set[str] | None:
         """Return the terms that begin with `prefix`, which is not empty.
@@ -196,16 +201,16 @@ class IndexView:
         packs = self._cache.packs_of(self._rows, self._segments, start, end, most)
         if packs is None:
             return None
-        found: set[bytes] = set()
+        matching: set[bytes] = set()
         for key, raw in packs:
             terms = terms_of(raw)
             if terms is None or not _is_utf8(terms):
                 raise malformed(key)
-            found.update([term for term in terms if start <= term < end])
+            matching.update([term for term in terms if start <= term < end])
         if self._tail.documents:
             terms = self._tail.columns.terms
-            found.update(terms[bisect_left(terms, start) : bisect_left(terms, end)])
-        return {term.decode() for term in found}
+            matching.update(terms[bisect_left(terms, start) : bisect_left(terms, end)])
+        return {term.decode() for term in matching}
 
     def columns(self) -> Iterator[tuple[int, Columns]]:
         """Yield the whole content of each part, with the ordinal of its first document."""
@@ -234,17 +239,17 @@ class IndexView:
         read = self._cache.rows(self._rows, self._segments, wanted)
         newest = self._tail.found(wanted) if self._tail.documents else [None] * len(wanted)
         others = len(wanted) // 2
-        found, at = [], 0
+        rows_found, at = [], 0
         for key in keys:
             if key is None:
-                found.append(TermRows(0, (), ()))
+                rows_found.append(TermRows(0, (), ()))
                 continue
             tail = newest[at]
             df = read[at].df + (0 if tail is None else df_of(tail))
             in_heads = (*read[others + at].rows, newest[others + at]) if heads else ()
-            found.append(TermRows(df, (*read[at].rows, tail), in_heads))
+            rows_found.append(TermRows(df, (*read[at].rows, tail), in_heads))
             at += 1
-        return found
+        return rows_found
 
     def _decoded(self, rows: Sequence[bytes | None]) -> list[Postings]:
         return [

@@ -179,14 +179,16 @@ class Positions:
         placed = np.flatnonzero((ordinals >= 0) & self.placed(np.maximum(ordinals, 0)))
         if not len(placed):
             return neighbours
-        own = ordinals[placed]
-        settled, newest = (part.nearest(self._facts, own, live, after=after) for part in self._parts)
+        placed_ordinals = ordinals[placed]
+        settled, newest = (
+            part.nearest(self._facts, placed_ordinals, live, after=after) for part in self._parts
+        )
         first, second = (self._facts.sequences[np.maximum(side, 0)] for side in (settled, newest))
         # Segments have the lower ordinals. At equal sequences, the first document is therefore in a
         # segment, and the last one is among the newest.
         nearer = first <= second if after else first > second
         nearest = np.where((newest < 0) | ((settled >= 0) & nearer), settled, newest)
-        right = (nearest >= 0) & (self.titles[np.maximum(nearest, 0)] == self.titles[own])
+        right = (nearest >= 0) & (self.titles[np.maximum(nearest, 0)] == self.titles[placed_ordinals])
         neighbours[placed[right]] = nearest[right]
         return neighbours
 

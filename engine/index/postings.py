@@ -95,8 +95,8 @@ def build_segment(prefix: bytes, parts: Sequence[StoredPart], documents: Sequenc
         items = [document.kernel_item for document in documents]
         encoded = NATIVE.build_segment(KERNEL_TERMS, prefix, stored, items)
         if encoded is not None:
-            rows, kept, total, count, root, blocks = encoded
-            return Encoded(rows, Summary(kept, total, count, root), blocks)
+            rows, kept_rows, total, count, root, blocks = encoded
+            return Encoded(rows, Summary(kept_rows, total, count, root), blocks)
     columns = []
     for name, summary, rows, removed in parts:
         part = decode(name, summary, rows)

@@ -140,7 +140,7 @@ class PostingsCache:
             CorruptionError: a row is malformed.
         """
         roots = tuple([summary.root for _, summary in segments])
-        found: list[_CachedRows | None] = []
+        entries: list[_CachedRows | None] = []
         new: list[int] = []
         for number, term in enumerate(terms):
             cached = self._used.get(term)
@@ -150,27 +150,29 @@ class PostingsCache:
                     self._keep(term, cached)
             if cached is None or cached.roots != roots:
                 new.append(number)
-            found.append(cached)
+            entries.append(cached)
         if new:
-            older = [_known(found[number]) for number in new]
+            older = [_known(entries[number]) for number in new]
             wanted = [
                 (part, terms[number])
-                for number, known in zip(new, older, strict=True)
+                for number, older_rows in zip(new, older, strict=True)
                 for part, root in enumerate(roots)
-                if root not in known
+                if root not in older_rows
             ]
             read = iter(self._read(rows, segments, roots, wanted))
-            for number, known in zip(new, older, strict=True):
-                if known:
-                    own = tuple([known[root] if root in known else next(read) for root in roots])
+            for number, older_rows in zip(new, older, strict=True):
+                if older_rows:
+                    rows_of_segment = tuple(
+                        [older_rows[root] if root in older_rows else next(read) for root in roots]
+                    )
                 else:
-                    own = tuple(islice(read, len(roots)))
-                entry = found[number] = _cached(roots, own)
+                    rows_of_segment = tuple(islice(read, len(roots)))
+                entry = entries[number] = _cached(roots, rows_of_segment)
                 self._keep(terms[number], entry)
                 if len(self._dfs) >= DFS_MAX:
                     self._dfs = {}
                 self._dfs[terms[number]] = roots, entry.df
-        return [one for one in found if one is not None]
+        return [one for one in entries if one is not None]
 
     def _read(
         self,
@@ -211,10 +213,10 @@ class PostingsCache:
 
     def _names_of_packs(self, rows: Reader, segments: Segments) -> list[tuple[bytes, list[bytes]]]:
         """Return, for each segment, the prefix of its rows and the first terms of its packs."""
-        known = {} if self._packs is None else dict(zip(self._packs[0], self._packs[1], strict=True))
+        numbers = {} if self._packs is None else dict(zip(self._packs[0], self._packs[1], strict=True))
         current: list[tuple[bytes, list[bytes]]] = []
         for name, summary in segments:
-            names = known.get(summary.root, (b"", None))[1]
+            names = numbers.get(summary.root, (b"", None))[1]
             if names is None:
                 raw, where = rows.get(name.blocks_key), describe(name.blocks_key)
                 if raw is None:
@@ -244,12 +246,12 @@ class PostingsCache:
         ]
         if len(keys) > most:
             return None
-        found = []
+        listed = []
         for key, raw in zip(keys, rows.multi_get(keys), strict=True):
             if raw is None:
                 raise CorruptionError(f"{describe(key)} is missing")
-            found.append((key, raw))
-        return found
+            listed.append((key, raw))
+        return listed
 
     def dfs(self, rows: Reader, segments: Segments, terms: Sequence[bytes]) -> list[int]:
         """Return, for each term, the number of documents in all segments that mention the term.
@@ -260,10 +262,10 @@ class PostingsCache:
             CorruptionError: a row is malformed.
         """
         roots = tuple([summary.root for _, summary in segments])
-        known = list(map(self._dfs.get, terms))
-        new = [term for term, df in zip(terms, known, strict=True) if df is None or df[0] != roots]
+        dfs = list(map(self._dfs.get, terms))
+        new = [term for term, df in zip(terms, dfs, strict=True) if df is None or df[0] != roots]
         read = iter(self.rows(rows, segments, new)) if new else iter(())
-        return [df[1] if df is not None and df[0] == roots else next(read).df for df in known]
+        return [df[1] if df is not None and df[0] == roots else next(read).df for df in dfs]
 
     def _keep(self, term: bytes, entry: _CachedRows) -> None:
         if 2 * (self._used_bytes + entry.size) > CACHE_BYTES_MAX:
@@ -325,7 +327,7 @@ def _extended(
     import numpy as np
 
     new: list[tuple[int, Facts]] = []
-    known = frozenset((name.start, summary.root) for name, summary in segments)
+    roots = frozenset((name.start, summary.root) for name, summary in segments)
     for name, summary in segments:
         if cached is None or (name.start, summary.root) not in cached.segments:
             row = name.row_prefix + FACTS
@@ -336,8 +338,8 @@ def _extended(
     if buffer is None or tail.end > buffer.shape[1] or any(_differ(buffer, filled, *one) for one in new):
         larger = np.zeros((len(Facts._fields), tail.end + tail.end // ROOM_SHARE + ROOM_LEAST), np.uint64)
         if buffer is not None:
-            kept = min(filled, tail.end)
-            larger[:, :kept] = buffer[:, :kept]
+            filled_to = min(filled, tail.end)
+            larger[:, :filled_to] = buffer[:, :filled_to]
         buffer, filled = larger, 0
     for start, facts in new:
         for stored, column in zip(buffer, facts, strict=True):
@@ -345,7 +347,7 @@ def _extended(
     columns = [stored[: tail.end] for stored in buffer]
     for column in columns:
         column.flags.writeable = False
-    return _CachedFacts(key, Facts(*columns), buffer, max(filled, tail.end), known)
+    return _CachedFacts(key, Facts(*columns), buffer, max(filled, tail.end), roots)
 
 
 def _differ(buffer: NDArray[np.uint64], filled: int, start: int, facts: Facts) -> bool:

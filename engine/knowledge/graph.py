@@ -216,12 +216,12 @@ class GraphReader:
         atoms = sorted(
             {atom for name in valid for _, atom in graph_encoding.keys_and_ids(self._id_key, name)}
         )
-        found = []
+        parts_named = []
         for atom, raw in zip(atoms, self._rows.multi_get(list(map(atom_key, atoms))), strict=True):
             record = None if raw is None else decode_atom(raw, atom)
             if record is not None and record.kind == ENTITY and record.state is State.LIVE:
-                found.append(record)
-        return self._read(found, lambda entity: entity.name in valid)
+                parts_named.append(record)
+        return self._read(parts_named, lambda entity: entity.name in valid)
 
     def _read(self, records: list[AtomRecord], wanted: Predicate, *, implied: bool = False) -> Knowledge:
         """Return the wanted entities and their relations; with `implied`, also those of implied entities."""
@@ -272,8 +272,8 @@ class GraphReader:
                 relation = Relation(name, graph_encoding.relation_type_in(body.content, name), name)
                 to_itself.append((graph_encoding.sequence_of(part), relation))
         entity = Entity(name, record.title or "", tuple(observations))
-        known = {part.id for part in parts}
-        return entity, to_itself, [edge for edge in edges if edge.src not in known]
+        ids = {part.id for part in parts}
+        return entity, to_itself, [edge for edge in edges if edge.src not in ids]
 
     def _relations(self, edges: Sequence[EdgeRecord]) -> Iterable[tuple[int, Relation]]:
         self._read_names({end for edge in edges for end in (edge.src, edge.dst)} - self._names.keys())

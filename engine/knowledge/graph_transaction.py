@@ -218,23 +218,23 @@ class GraphTransaction:
             return False
         entity = node.id
         parts = self._parts_of(name, entity)
-        found = self._found(parts, name, kind, content)
-        for atom in sorted(found):
+        same = self._found(parts, name, kind, content)
+        for atom in sorted(same):
             edge, record = self._tx.edge(atom, graph_encoding.PART_OF, entity), self._tx.atom(atom)
             if edge is not None and record is not None:
                 self._hide(edge, record, name)
-        parts.unchanged -= found
+        parts.unchanged -= same
         parts.changed.pop((kind, content), None)
-        return bool(found)
+        return bool(same)
 
     def _found(self, parts: _Parts, name: str, kind: str, content: str) -> set[bytes]:
-        found = set(parts.changed.get((kind, content), ()))
+        same = set(parts.changed.get((kind, content), ()))
         for atom in graph_encoding.ids_of(self._tx.id_key, kind, name, content):
             if atom in parts.unchanged:
-                found.add(atom)
+                same.add(atom)
             elif self._tx.atom(atom) is None:
                 break
-        return found
+        return same
 
     def _parts_of(self, name: str, entity: bytes) -> _Parts:
         if entity in self._parts:

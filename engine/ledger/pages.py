@@ -207,13 +207,13 @@ class StoredTree:
         Raises:
             CorruptionError: a page is malformed.
         """
-        found: set[bytes] = set()
+        keys: set[bytes] = set()
         for key, stored in rows.scan_prefix(self.prefix):
             if key != self.seal_key:
                 depth, path = key[len(self.prefix)], key[len(self.prefix) + 1 :]
                 slots = decode_page(key, depth, path, stored)
-                found.update(slot[:DIGEST_BYTES] for slot in slots if len(slot) == LEAF_BYTES)
-        return found
+                keys.update(slot[:DIGEST_BYTES] for slot in slots if len(slot) == LEAF_BYTES)
+        return keys
 
     def holds(self, rows: Reader, keys: Sequence[bytes], pages: Pages) -> list[bool]:
         """Return, for each of these keys of its namespace, whether the tree has a leaf.

@@ -102,7 +102,7 @@ def short_id(rows: Reader, atom: bytes) -> str:
     before = next(rows.scan(ATOM, key, reverse=True), None)
     after = next(rows.scan(key + b"\x00", ATOM + b"\xff" * 17), None)
     digits = atom.hex()
-    others = (found[0][len(ATOM) :].hex() for found in (before, after) if found is not None)
+    others = (neighbour[0][len(ATOM) :].hex() for neighbour in (before, after) if neighbour is not None)
     shared = max((_common_prefix(digits, other) for other in others), default=0)
     return digits[: max(SHORT_ID_DIGITS, shared + 1)]
 

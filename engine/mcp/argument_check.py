@@ -93,9 +93,9 @@ def _check_texts(value: Any, name: str) -> None:
     waiting = [value]
     while waiting:
         one = waiting.pop()
-        if isinstance(one, str) and (found := _NEVER.search(one)):
+        if isinstance(one, str) and (match := _NEVER.search(one)):
             raise InvalidInputError(
-                f"{ascii(name)[1:-1][:80]} has U+{ord(found[0]):04X} at character {found.start()}"
+                f"{ascii(name)[1:-1][:80]} has U+{ord(match[0]):04X} at character {match.start()}"
             )
         if isinstance(one, dict):
             waiting += [*one, *one.values()]

@@ -56,13 +56,13 @@ def with_member(text: str, path: Sequence[str], value: Any, *, replace: bool = F
             where = ".".join(path[:depth]) or "the JSON text"
             raise InvalidInputError(f"{where} is not an object", hint="repair the file")
         members, close = _members(plain, at)
-        found = [one for one in members if one.name == name]
-        if len(found) > 1:
+        same = [one for one in members if one.name == name]
+        if len(same) > 1:
             raise InvalidInputError(f"the key {name!r} occurs twice", hint="remove one of the two")
-        if not found:
+        if not same:
             return _inserted(text, at, close, members, name, _nested(path[depth + 1 :], value))
-        at = found[0].value
-    [(_, begin, start, end)] = found
+        at = same[0].value
+    [(_, begin, start, end)] = same
     if _DECODER.raw_decode(plain, start)[0] == value:
         return text
     if not replace:
@@ -157,8 +157,8 @@ def _newline(text: str) -> str:
 
 def _unit(text: str) -> str:
     """Return the white space of one level of indentation, taken from the first indented line."""
-    found = _INDENT.search(text)
-    return found[1] if found else "  "
+    indent = _INDENT.search(text)
+    return indent[1] if indent else "  "
 
 
 def _indent_at(text: str, at: int) -> str:
@@ -187,10 +187,10 @@ def with_table(text: str, path: Sequence[str], value: Mapping[str, Any], *, repl
         return text
     if existing is not None and not replace:
         raise ConflictError(f"{'.'.join(path)} is configured already", hint="replace it, or choose a name")
-    kept = text if existing is None else _without(text, ".".join(path))
+    rest = text if existing is None else _without(text, ".".join(path))
     newline = _newline(text)
-    kept = kept.rstrip("\r\n \t")
-    after = (kept + 2 * newline if kept else "") + written(path, value).replace("\n", newline)
+    rest = rest.rstrip("\r\n \t")
+    after = (rest + 2 * newline if rest else "") + written(path, value).replace("\n", newline)
     tables = before
     for name in path[:-1]:
         tables = tables.setdefault(name, {})
@@ -232,14 +232,14 @@ def _at(tables: dict[str, Any], path: Sequence[str]) -> Any:
     Raises:
         InvalidInputError: a value on the path is not a table.
     """
-    found: Any = tables
+    table: Any = tables
     for depth, name in enumerate(path):
-        if not isinstance(found, dict):
+        if not isinstance(table, dict):
             raise InvalidInputError(f"{'.'.join(path[:depth])} is not a table", hint="repair the file")
-        found = found.get(name)
-        if found is None:
+        table = table.get(name)
+        if table is None:
             return None
-    return found
+    return table
 
 
 def _without(text: str, name: str) -> str:
@@ -247,7 +247,7 @@ def _without(text: str, name: str) -> str:
 
     Empty lines and comments before the next header belong to the next table and are kept.
     """
-    kept: list[str] = []
+    lines_left: list[str] = []
     removed: list[str] = []
     for line in text.splitlines(keepends=True):
         header = _HEADER.match(line.rstrip("\r\n"))
@@ -256,10 +256,10 @@ def _without(text: str, name: str) -> str:
             removed.append(line)
             continue
         if table:
-            kept += _trailing(removed)
+            lines_left += _trailing(removed)
             removed = []
-        (removed or kept).append(line)
-    return "".join([*kept, *_trailing(removed)])
+        (removed or lines_left).append(line)
+    return "".join([*lines_left, *_trailing(removed)])
 
 
 def _trailing(lines: list[str]) -> list[str]:

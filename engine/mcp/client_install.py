@@ -72,8 +72,8 @@ def _origin(option: str) -> list[str]:
 
 def _beside(name: str, other: str | None) -> str:
     """Return the path of a program in the folder of `other` or on the PATH; if it is in neither, its name."""
-    if other is not None and (found := Path(other).with_name(name)).is_file():
-        return str(found)
+    if other is not None and (path := Path(other).with_name(name)).is_file():
+        return str(path)
     return shutil.which(name) or name
 
 
@@ -135,14 +135,14 @@ def _read(file: Path) -> bytes | None:
     """Return the content of a file, or None if the file does not exist."""
     try:
         with file.open("rb") as opened:
-            found = opened.read(BYTES_MAX + 1)
+            raw = opened.read(BYTES_MAX + 1)
     except FileNotFoundError:
         return None
     except OSError as error:
         raise system_failure(error, f"{file} cannot be read") from error
-    if len(found) > BYTES_MAX:
+    if len(raw) > BYTES_MAX:
         raise InvalidInputError(f"{file} is larger than {BYTES_MAX:,} bytes")
-    return found
+    return raw
 
 
 def _backed_up(file: Path, content: bytes) -> str:
@@ -301,12 +301,12 @@ def client_of(name: str) -> Client:
     """
     plain = _plain(name)
     # A shorter name, such as `gemini`, is accepted if it begins the name of only one client.
-    found = [client for known, client in CLIENTS.items() if plain and _plain(known).startswith(plain)]
-    if len(found) != 1:
+    clients = [client for title, client in CLIENTS.items() if plain and _plain(title).startswith(plain)]
+    if len(clients) != 1:
         raise InvalidInputError(
             f"there is no client {ascii(name)[:80]}", hint=f"choose among: {', '.join(CLIENTS)}"
         )
-    return found[0]
+    return clients[0]
 
 
 def _plain(name: str) -> str:

@@ -182,8 +182,8 @@ class Dispatcher:
 
     def _list_templates(self, params: Params) -> Fields:
         del params
-        found = [_shown(one, "uriTemplate") for one in self.profile.resources if "{" in one.uri]
-        return {"resourceTemplates": found}
+        templates = [_shown(one, "uriTemplate") for one in self.profile.resources if "{" in one.uri]
+        return {"resourceTemplates": templates}
 
     def _read_resource(self, params: Params) -> Fields:
         uri = params["uri"]

@@ -80,13 +80,13 @@ def check_message(message: object) -> None:
         ProtocolError: `message` is something else, or contains a lone surrogate, which is not valid Unicode.
     """
     if not isinstance(message, dict) or message.get("jsonrpc") != "2.0":
-        known = False
+        is_request = False
     elif "method" in message:
-        known = _is_text(message["method"]) and isinstance(message.get("params"), dict | None)
-        known = known and (message.get("id") is None or request_id(message) is not None)
+        is_request = _is_text(message["method"]) and isinstance(message.get("params"), dict | None)
+        is_request = is_request and (message.get("id") is None or request_id(message) is not None)
     else:
-        known = "result" in message or "error" in message
-    if not known or not _is_unicode(message):
+        is_request = "result" in message or "error" in message
+    if not is_request or not _is_unicode(message):
         raise ProtocolError(INVALID_REQUEST, "not a JSON-RPC 2.0 message in valid Unicode")
 
 

@@ -66,15 +66,15 @@ def _status(engine: Engine, arguments: Arguments) -> str:
 def _counts(memory: Engine) -> Fields:
     from engine.base.times import shown_time
 
-    root, found = memory.root(), memory.status()
+    root, status = memory.root(), memory.status()
     return {
-        "version": found.version,
-        "store": found.store_id,
-        "backend": found.backend,
-        "events": found.events,
-        "live_atoms": found.live_atoms,
-        "contents": found.contents,
-        "last_event": shown_time(found.last_event),
+        "version": status.version,
+        "store": status.store_id,
+        "backend": status.backend,
+        "events": status.events,
+        "live_atoms": status.live_atoms,
+        "contents": status.contents,
+        "last_event": shown_time(status.last_event),
         "seq": root.size - 1,
         "root": root.root,
     }
@@ -131,8 +131,8 @@ def _atom(engine: Engine, atom: str) -> str:
     from engine.base.times import shown_time
     from engine.query.explore.explore_answers import Form, plain
 
-    found = engine.explorer(form=Form.JSON).explore_expand(atom, budget=BUDGET_MAX)
-    return dumped({**plain(found), "created": shown_time(found.created)})
+    answer = engine.explorer(form=Form.JSON).explore_expand(atom, budget=BUDGET_MAX)
+    return dumped({**plain(answer), "created": shown_time(answer.created)})
 
 
 def _status_text(engine: Engine, nothing: str) -> str:

@@ -27,11 +27,11 @@ def profile_of(name: str, *, read_only: bool = False) -> Profile:
     profile = _loaded(name)
     if not read_only:
         return profile
-    kept = tuple(tool for tool in profile.tools if not tool.writes)
-    gone = {tool.name for tool in profile.tools} - {tool.name for tool in kept}
+    reading = tuple(tool for tool in profile.tools if not tool.writes)
+    gone = {tool.name for tool in profile.tools} - {tool.name for tool in reading}
     return replace(
         profile,
-        tools=kept,
+        tools=reading,
         prompts=tuple(prompt for prompt in profile.prompts if prompt.name not in gone),
         instructions="\n".join(
             line for line in profile.instructions.splitlines() if line.split(" ")[0] not in gone
@@ -95,5 +95,5 @@ def redacted(engine: Engine, arguments: Arguments) -> Fields:
         return {}
     given = [value if isinstance(value, list) else [value] for value in arguments.values()]
     texts = [text for values in given for text in values if isinstance(text, str)]
-    found = [secret.kind for text in texts for secret in secret_filter.policy.find(text)]
-    return {"redacted": sorted(set(found))} if found else {}
+    kinds = [secret.kind for text in texts for secret in secret_filter.policy.find(text)]
+    return {"redacted": sorted(set(kinds))} if kinds else {}

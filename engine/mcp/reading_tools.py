@@ -56,9 +56,9 @@ def _recall(engine: Engine, arguments: Arguments) -> str:
         pinned, most = pin(memory, wanted), arguments["budget"]
         left = most - cost_of("", *pinned)
         while True:
-            found = memory.context(arguments["query"], budget=max(left, BUDGET_MIN), filters=wanted.filters)
-            notes = (*map(str, found.matched), *pinned)
-            shown = unmarked(found.text) or NOTHING
+            context = memory.context(arguments["query"], budget=max(left, BUDGET_MIN), filters=wanted.filters)
+            notes = (*map(str, context.matched), *pinned)
+            shown = unmarked(context.text) or NOTHING
             # A mark in place of markup may cost more than the markup.
             over = cost_of(shown, *notes) - most
             if over <= 0 or left <= BUDGET_MIN:
@@ -90,9 +90,9 @@ def _recent(engine: Engine, arguments: Arguments) -> str:
             lines = [_event(one) for one in events[offset : offset + limit]]
             rest = len(events) > offset + limit
         else:
-            found = memory.recent(limit=limit + 1, offset=offset, filters=wanted.filters)
-            rest = len(found) > limit
-            lines = _listed(memory, found[:limit])
+            records = memory.recent(limit=limit + 1, offset=offset, filters=wanted.filters)
+            rest = len(records) > limit
+            lines = _listed(memory, records[:limit])
         return within(
             *(lines, arguments["budget"], *pin(memory, wanted)),
             more=lambda shown: f"more: offset {offset + shown}",
@@ -156,16 +156,16 @@ def _explore(engine: Engine, arguments: Arguments) -> str:
         pinned = pin(memory, wanted)
         left = arguments["budget"] - tokens_of(closed(NO_ANSWER, "10 steps, 9999999 tokens read", *pinned))
         # The hints cost the caller nothing, so the loop may spend more than the answer.
-        found = explore(
+        exploration = explore(
             memory.view,
             arguments["query"],
             budget=max(BUDGET_MIN, HINTS_AND_TEXTS * left),
             steps=arguments["steps"],
             filters=wanted.filters,
         )
-        quotes, text = answer_within(found.answer, found.context, left)
-        steps = len(found.steps)
-        note = f"{steps} step{'' if steps == 1 else 's'}, {found.tokens} tokens read"
+        quotes, text = answer_within(exploration.answer, exploration.context, left)
+        steps = len(exploration.steps)
+        note = f"{steps} step{'' if steps == 1 else 's'}, {exploration.tokens} tokens read"
         answer = text_of_quotes(quotes, ANSWER) or NO_ANSWER
         return closed(answer + text if text else NOTHING, note, *pinned)
 
@@ -225,9 +225,9 @@ def _walked(memory: Engine, arguments: Arguments, wanted: Wanted, many: int) -> 
             names_in(arguments.get("follow", "")), Direction(arguments["direction"]), 1, arguments["hops"]
         )
         start = memory.resolve(start)
-    found = memory.find(from_=start, follow=follow, filters=wanted.filters, limit=many, form="full")
-    short = _short_ids(memory, (one.id for one in found))
-    atoms = [(one.hops, one.atom) for one in found if one.atom is not None]
+    answer = memory.find(from_=start, follow=follow, filters=wanted.filters, limit=many, form="full")
+    short = _short_ids(memory, (one.id for one in answer))
+    atoms = [(one.hops, one.atom) for one in answer if one.atom is not None]
     return [
         _atom(short[atom.id], atom, *([] if start is None else [f"{hops} hop{'' if hops == 1 else 's'}"]))
         for hops, atom in atoms

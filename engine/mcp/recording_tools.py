@@ -49,9 +49,10 @@ def _remember(engine: Engine, arguments: Arguments) -> str:
 def _near(engine: Engine, atom: str) -> list[Fields]:
     """Return the near-duplicates of an atom, to show a model that the text is already stored."""
     groups = engine.duplicates(of=atom, limit=1)
-    found = [one for group in groups for one in (group.keep, *group.others) if one.id != atom]
+    records = [one for group in groups for one in (group.keep, *group.others) if one.id != atom]
     return [
-        {"id": one.id, "title": one.title, "text": beginning(one.snippet)} for one in found[:DUPLICATES_SHOWN]
+        {"id": one.id, "title": one.title, "text": beginning(one.snippet)}
+        for one in records[:DUPLICATES_SHOWN]
     ]
 
 

@@ -179,9 +179,9 @@ def rename(url: str, old: str, new: str, *, dry_run: bool = False) -> None:
     root = root_of(url)
     root.url_of(old)
     root.url_of(new)
-    known = names_in(root)
-    _require_memory(old, known, url)
-    if new in known:
+    names = names_in(root)
+    _require_memory(old, names, url)
+    if new in names:
         raise ConflictError(f"a memory named {new!r} already exists", hint="choose another name")
     if dry_run:
         return

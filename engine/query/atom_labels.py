@@ -40,12 +40,12 @@ class Label(NamedTuple):
 
 def labels_of(rows: Reader, ids: Iterable[str]) -> dict[str, Label]:
     """Return the labels of the atoms with these whole ids. An id that was never recorded is left out."""
-    found: dict[str, Label] = {}
+    labels: dict[str, Label] = {}
     for text in dict.fromkeys(ids):
         record = read_atom(rows, atom_id(text))
         if record is not None:
-            found[text] = Label(short_id(rows, record.id), _shown_name(rows, record), record.state)
-    return found
+            labels[text] = Label(short_id(rows, record.id), _shown_name(rows, record), record.state)
+    return labels
 
 
 def _shown_name(rows: Reader, record: AtomRecord) -> str:

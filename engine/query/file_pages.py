@@ -92,8 +92,8 @@ def pieces_named(rows: Reader, name: str) -> Pieces | None:
         ConflictError: several pages have this name; the message lists their sources.
     """
     name = line(name, "page", limits.QUERY_BYTES_MAX).strip()
-    if is_page(name) and (found := pieces_of(rows, name)) is not None:
-        return found
+    if is_page(name) and (pieces := pieces_of(rows, name)) is not None:
+        return pieces
     for sources in _candidates(rows, name):
         if len(sources) > 1:
             listed = ", ".join(map(quoted, sorted(sources)[:SHOWN]))
@@ -171,11 +171,11 @@ def edges_of_pieces(
 
     `codes` are the types of the edges; empty for all types.
     """
-    own = {record.id for record in found.records}
+    atoms = {record.id for record in found.records}
     for record in found.records:
         for edge in edges_at(rows, record.id, direction, codes):
             other_id = far_end(edge, record.id)
-            other = None if other_id in own else read_atom(rows, other_id)
+            other = None if other_id in atoms else read_atom(rows, other_id)
             if other is not None and other.state is State.LIVE:
                 yield record, edge, other
 
@@ -203,10 +203,10 @@ def page_named(rows: Reader, name: str) -> Page:
         NotFoundError: there is no such page.
         ConflictError: several pages have this name; the message lists their sources.
     """
-    found = pieces_named(rows, name)
-    if found is None:
+    pieces = pieces_named(rows, name)
+    if pieces is None:
         raise NotFoundError(
             f"no page has the path, title or alias {quoted(name)}",
             hint="search for its words with `engine recall`",
         )
-    return page_at(rows, found)
+    return page_at(rows, pieces)

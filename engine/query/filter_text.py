@@ -152,11 +152,11 @@ def parse_meta(given: Iterable[str], option: str) -> dict[str, Scalar]:
         InvalidInputError: a text is not KEY=VALUE, its value is a JSON list, a JSON object or null, or a key
             is given twice.
     """
-    found = parse_conditions(given, option)
-    for key, values in found.items():
+    conditions = parse_conditions(given, option)
+    for key, values in conditions.items():
         if len(values) > 1:
             raise InvalidInputError(f"{option} gives {quoted(key)} twice; an atom has one value for a key")
-    return {key: values[0] for key, values in found.items()}
+    return {key: values[0] for key, values in conditions.items()}
 
 
 def parse_conditions(given: Iterable[str], option: str) -> dict[str, tuple[Scalar, ...]]:
@@ -169,10 +169,10 @@ def parse_conditions(given: Iterable[str], option: str) -> dict[str, tuple[Scala
     Raises:
         InvalidInputError: a text is not KEY=VALUE, or its value is a JSON list, a JSON object or null.
     """
-    found: dict[str, tuple[Scalar, ...]] = {}
+    conditions: dict[str, tuple[Scalar, ...]] = {}
     for entry in given:
         key, equals, text = entry.partition("=")
         if not equals:
             raise InvalidInputError(f"{option} {quoted(entry)} is not KEY=VALUE")
-        found[key] = (*found.get(key, ()), parse_value(text, f"{option} {quoted(entry)}"))
-    return found
+        conditions[key] = (*conditions.get(key, ()), parse_value(text, f"{option} {quoted(entry)}"))
+    return conditions

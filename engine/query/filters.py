@@ -82,10 +82,10 @@ def narrowed(filters: Filters, fields: FilterFields) -> Filters:
     validation.instance(filters, Filters, "filters")
     if not fields:
         return filters
-    known = {field.name for field in dataclass_fields(Filters)}
+    field_names = {field.name for field in dataclass_fields(Filters)}
     changed: dict[str, Any] = {}
     for name, value in fields.items():
-        if name not in known:
+        if name not in field_names:
             raise InvalidInputError(f"{name} is neither an argument nor a field of Filters")
         single = name in {"since", "until", "superseded", "meta"}
         changed[name] = value if single else tuple(validation.several(value, name))
@@ -105,11 +105,11 @@ def allowed(rows: Reader, filters: Filters) -> BitMap:
     """
     for name in ("tags", "without_tags", "buckets", "sources", "kinds", "provenances", "categories"):
         validation.several(getattr(filters, name), name)
-    found = members(rows, LIVE)
+    ordinals = members(rows, LIVE)
     for tag in filters.tags:
-        found &= members(rows, (Group.TAG, validation.folded_tag(tag)))
+        ordinals &= members(rows, (Group.TAG, validation.folded_tag(tag)))
     for tag in filters.without_tags:
-        found -= members(rows, (Group.TAG, validation.folded_tag(tag)))
+        ordinals -= members(rows, (Group.TAG, validation.folded_tag(tag)))
     for group, wanted in (
         (Group.BUCKET, [validation.label(name, "bucket") for name in filters.buckets]),
         (Group.KIND, [validation.label(name, "kind") for name in filters.kinds]),
@@ -117,15 +117,15 @@ def allowed(rows: Reader, filters: Filters) -> BitMap:
         (Group.SOURCE, list(_sources(rows, filters.sources))),
     ):
         if wanted or (group is Group.SOURCE and filters.sources):
-            found &= union(rows, ((group, name) for name in wanted))
+            ordinals &= union(rows, ((group, name) for name in wanted))
     for key, accepted in validation.meta_conditions(filters.meta).items():
-        found &= with_any(rows, key, accepted)
+        ordinals &= with_any(rows, key, accepted)
     if filters.categories:
         in_wanted, in_any = category_sets(rows, filters.categories)
-        found -= in_any - in_wanted
+        ordinals -= in_any - in_wanted
     if filters.since is not None or filters.until is not None:
-        found = _created_between(rows, found, filters.since, filters.until)
-    return found
+        ordinals = _created_between(rows, ordinals, filters.since, filters.until)
+    return ordinals
 
 
 def answering(rows: Reader, filters: Filters) -> BitMap:
@@ -134,8 +134,8 @@ def answering(rows: Reader, filters: Filters) -> BitMap:
     Entities are excluded unless `filters.kinds` is set. An entity is only a name; the facts about it are in
     the atoms that mention it.
     """
-    found = allowed(rows, filters)
-    return found if filters.kinds else found - members(rows, (Group.KIND, ENTITY))
+    ordinals = allowed(rows, filters)
+    return ordinals if filters.kinds else ordinals - members(rows, (Group.KIND, ENTITY))
 
 
 def maybe_superseded(rows: Reader, filters: Filters) -> BitMap:
@@ -213,10 +213,10 @@ def _sources(rows: Reader, patterns: Iterable[str]) -> Iterable[str]:
         validation.line(source, "source", limits.SOURCE_BYTES_MAX)
         if source.endswith("*"):
             start = source[:-1]
-            for found in values(rows, Group.SOURCE, start):
-                if not found.startswith(start):
+            for name in values(rows, Group.SOURCE, start):
+                if not name.startswith(start):
                     break
-                yield found
+                yield name
         else:
             yield source
 

@@ -62,9 +62,9 @@ def hit_text(title: str | None, source: str | None, sequence: int | None, id: st
 def hit_tokens(title: str | None, source: str | None, sequence: int | None, id: str, content: str) -> int:  # noqa: A002
     """Return the tokens of `hit_text`."""
     if NATIVE is not None:
-        found: int | None = NATIVE.hit_tokens(title, source, sequence, id[:ID_DIGITS], content)
-        if found is not None:
-            return found
+        tokens: int | None = NATIVE.hit_tokens(title, source, sequence, id[:ID_DIGITS], content)
+        if tokens is not None:
+            return tokens
     return tokens_of(hit_text(title, source, sequence, id, content))
 
 

@@ -147,8 +147,8 @@ class GrantCache:
 
     def _fresh(self, digest: bytes) -> _Entry | None:
         """Return the grant in memory, unless the table must be asked again."""
-        kept = self._kept.get(digest)
-        return None if kept is None or self._monotonic() >= kept.until else kept
+        entry = self._kept.get(digest)
+        return None if entry is None or self._monotonic() >= entry.until else entry
 
     def _granted(self, kept: _Entry | None) -> Grant | None:
         """Return a grant that was found, unless it has expired."""
@@ -156,22 +156,22 @@ class GrantCache:
 
     def _looked_up(self, digest: bytes) -> _Entry | None:
         """Ask the table for a hash, and keep what it says."""
-        until, known = self._monotonic() + KEPT_SECONDS, digest in self._kept
-        if not known and not self._unknown.acquire(timeout=LOOKUP_SECONDS):
+        until, is_cached = self._monotonic() + KEPT_SECONDS, digest in self._kept
+        if not is_cached and not self._unknown.acquire(timeout=LOOKUP_SECONDS):
             raise BusyError("too many unknown tokens are being looked up", hint="repeat the request")
         try:
-            found = self._find(digest)
+            grant = self._find(digest)
         finally:
-            if not known:
+            if not is_cached:
                 self._unknown.release()
-        return self._keep(digest, None if found is None else _Entry(*found, until))
+        return self._keep(digest, None if grant is None else _Entry(*grant, until))
 
     def _keep(self, digest: bytes, found: _Entry | None) -> _Entry | None:
         """Keep what the table says about a hash. A grant for ever never makes room for another."""
         with self._keeping:
             self._kept.pop(digest, None)
             if found is not None:
-                passing = [other for other, kept in self._kept.items() if kept.until < math.inf]
+                passing = [other for other, entry in self._kept.items() if entry.until < math.inf]
                 for other in passing[: max(len(self._kept) + 1 - KEPT_MAX, 0)]:
                     del self._kept[other]
                 self._kept[digest] = found
@@ -184,8 +184,8 @@ class GrantCache:
     def _forget(self, name: str) -> None:
         """Look up the tokens of this name again before they are accepted."""
         with self._keeping:
-            for digest, kept in list(self._kept.items()):
-                if kept.grant.name == name and kept.until < math.inf:
+            for digest, entry in list(self._kept.items()):
+                if entry.grant.name == name and entry.until < math.inf:
                     del self._kept[digest]
 
     def _now(self) -> int:

@@ -240,8 +240,8 @@ class Names:
     def _is_own_address(name: str, scope: Scope) -> bool:
         """Return True for the address that the connection was made to, because DNS rebinding needs a name."""
         try:
-            own = address_of(scope["server"][0])
-            return not own.is_loopback and address_of(name.removeprefix("[").removesuffix("]")) == own
+            address = address_of(scope["server"][0])
+            return not address.is_loopback and address_of(name.removeprefix("[").removesuffix("]")) == address
         except ValueError:
             return False
 

@@ -127,7 +127,7 @@ class Connections:
         """Drop one of `places`, of which `most` are allowed. Return False if all are in use."""
         standings = {place: place.standing() for place in places}
         strangers, idle = (
-            [place for place, found in standings.items() if found is wanted]
+            [place for place, standing in standings.items() if standing is wanted]
             for wanted in (Standing.STRANGER, Standing.KNOWN_IDLE)
         )
         candidates = strangers if len(strangers) >= max(most // _SHARE, 1) else idle or strangers

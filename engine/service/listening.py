@@ -183,10 +183,10 @@ class Encryption:
         A missing file counts as unchanged.
         """
         try:
-            found = [file.stat() for file in self._files]
+            states = [file.stat() for file in self._files]
         except OSError:
             return ()
-        return tuple(number for one in found for number in (one.st_mtime_ns, one.st_ino, one.st_size))
+        return tuple(number for one in states for number in (one.st_mtime_ns, one.st_ino, one.st_size))
 
     def renew(self) -> None:
         """Load the files again if they have changed, for new connections. If that fails, nothing changes.
@@ -275,7 +275,7 @@ def listening(settings: Settings) -> Iterator[Listener]:
 
 def _resolved(host: str, port: int) -> tuple[socket.AddressFamily, tuple[str, int]]:
     try:
-        found = socket.getaddrinfo(
+        addresses = socket.getaddrinfo(
             host or " ", port, family=_family(host), type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
         )
     except (OSError, UnicodeError):
@@ -283,7 +283,7 @@ def _resolved(host: str, port: int) -> tuple[socket.AddressFamily, tuple[str, in
             f"{host!a} is not an address of this machine",
             hint="give an address such as 127.0.0.1, or 0.0.0.0 for all addresses",
         ) from None
-    family, _, _, _, address = found[0]
+    family, _, _, _, address = addresses[0]
     return family, (str(address[0]), int(address[1]))
 
 
@@ -344,7 +344,7 @@ def _check_readable(file: Path) -> None:
 
 def _refuse_open_key(file: Path) -> None:
     """Raise RefusedError if others can read a private key. A group may read a key that belongs to root."""
-    found = file.stat()
-    allowed = stat.S_IRWXU | stat.S_IRGRP if found.st_uid == 0 and os.geteuid() != 0 else stat.S_IRWXU
-    if stat.S_IMODE(found.st_mode) & ~allowed:
+    state = file.stat()
+    allowed = stat.S_IRWXU | stat.S_IRGRP if state.st_uid == 0 and os.geteuid() != 0 else stat.S_IRWXU
+    if stat.S_IMODE(state.st_mode) & ~allowed:
         raise RefusedError(f"other users can read the private key in {file}", hint=f"run `chmod 600 {file}`")

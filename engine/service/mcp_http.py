@@ -132,13 +132,13 @@ class Agents:
         writes = grant.allows(Scope.WRITE, memory) and not calls.memories.read_only
         key = (memory, grant.name, writes)
         with self._lock:
-            found = self._dispatchers.get(key)
-            if found is None:
-                found = self._dispatchers[key] = self._made(memory, grant.name, writes=writes)
+            dispatcher = self._dispatchers.get(key)
+            if dispatcher is None:
+                dispatcher = self._dispatchers[key] = self._made(memory, grant.name, writes=writes)
             self._dispatchers.move_to_end(key)
             if len(self._dispatchers) > DISPATCHERS_MAX:
                 self._dispatchers.popitem(last=False)
-        return found
+        return dispatcher
 
     def _made(self, memory: str, actor: str, *, writes: bool) -> Dispatcher:
         profile = screened(profile_of(PROFILE, read_only=not writes), self._mode)
@@ -152,8 +152,8 @@ class Agents:
 
 
 def _chosen(request: Any) -> Dispatcher:
-    found: Dispatcher = request.scope[_CHOSEN]
-    return found
+    dispatcher: Dispatcher = request.scope[_CHOSEN]
+    return dispatcher
 
 
 def serve_mcp(
@@ -261,8 +261,8 @@ def server_of(dispatcher: Dispatcher, choose: Callable[[Any], Dispatcher] | None
 
     async def answer(context: Context, params: types.RequestParams) -> Fields:
         del params  # the dispatcher checks the params
-        chosen = dispatcher if choose is None else choose(context.request)
-        call = partial(chosen.answer, context.method, context.params or {})
+        answering = dispatcher if choose is None else choose(context.request)
+        call = partial(answering.answer, context.method, context.params or {})
         try:
             if context.method not in WAITING:
                 return call()

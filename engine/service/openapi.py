@@ -138,12 +138,12 @@ def _body(operation: Operation, schemas: Schemas) -> Schema:
 
 
 def _query(operation: Operation, schemas: Schemas) -> list[Schema]:
-    found = []
+    parameters = []
     for parameter in operation.parameters:
         schema = parameter.shape.schema(schemas)
         text = str(schema)
         is_simple = isinstance(parameter.shape, Plain) or not ("object" in text or "$ref" in text)
-        found.append(
+        parameters.append(
             {
                 "name": parameter.name,
                 "in": "query",
@@ -154,7 +154,7 @@ def _query(operation: Operation, schemas: Schemas) -> list[Schema]:
                 ),
             }
         )
-    return found
+    return parameters
 
 
 def _fixed_paths(schemas: Schemas) -> dict[str, Schema]:

@@ -92,9 +92,9 @@ class Calls:
             TooManyRequestsError: The token was used too often.
         """
         # A busy token is in memory. Measured: without a thread for it, a small request costs a quarter less.
-        kept = self.access.kept_grant_of(request)
-        if kept is not None:
-            return kept
+        cached = self.access.kept_grant_of(request)
+        if cached is not None:
+            return cached
         check = partial(self.access.grant_of, request)
         if not self.access.is_stranger(request):
             return await self.run(check)
@@ -118,23 +118,23 @@ class Calls:
     async def operation(self, request: Request) -> Response:
         """Answer `GET` or `POST /v1/memories/{memory}/{operation}`."""
         name: str = request.path_params["operation"]
-        found = operations().get(name)
-        if found is None:
+        operation = operations().get(name)
+        if operation is None:
             await self.granted(request, Scope.READ)
             raise NotFoundError(
                 f"there is no operation {quoted(name)}", hint="GET /v1/openapi.json describes the operations"
             )
-        accepted = ("GET", "HEAD", "POST") if found.is_read else ("POST",)
+        accepted = ("GET", "HEAD", "POST") if operation.is_read else ("POST",)
         if request.method not in accepted:
             raise HTTPException(405, headers={"allow": ", ".join(accepted)})
-        memory, grant = await self.granted(request, found.scope)
-        arguments = found.arguments(await _given(request, found))
-        if found.streams:
+        memory, grant = await self.granted(request, operation.scope)
+        arguments = operation.arguments(await _given(request, operation))
+        if operation.streams:
             lines = await begun(self._log_lines(memory, **arguments))
             return Lines(lines, partial(self.may_go_on, request, memory))
         key = idempotency_key(request)
-        run = self.query if found.is_read else self.run
-        return answer(await run(partial(self._call, found, memory, grant.name, key, arguments)))
+        run = self.query if operation.is_read else self.run
+        return answer(await run(partial(self._call, operation, memory, grant.name, key, arguments)))
 
     def _call(
         self, found: Operation, memory: str, actor: str, key: str | None, arguments: dict[str, Any]

@@ -52,8 +52,8 @@ def _place_pattern(location: Location) -> re.Pattern[str]:
     if location.kind == "postgresql":
         return re.compile(r"postgresql\S*|(?:server at|host|port|user|role|database) \S+")
     paths = {location.path, str(resolve_path(location.path))} if location.path else set()
-    found = "|".join(re.escape(path) for path in sorted(paths, key=len, reverse=True) if len(path) > 1)
-    return re.compile(rf"(?:(?:leveldb|sqlite)\S*:)?(?:{found})[^\s:;,']*" if found else r"(?!)")
+    places = "|".join(re.escape(path) for path in sorted(paths, key=len, reverse=True) if len(path) > 1)
+    return re.compile(rf"(?:(?:leveldb|sqlite)\S*:)?(?:{places})[^\s:;,']*" if places else r"(?!)")
 
 
 class UnknownMemoryError(NotFoundError):
@@ -121,10 +121,10 @@ class Memories:
 
     def names(self) -> list[str]:
         """Return the names of the memories, sorted; the memory without a name comes first, as `~`."""
-        found = changing.memories(self.url) if self.has_names else []
+        names = changing.memories(self.url) if self.has_names else []
         if self.only is not None:
-            return [name for name in (UNNAMED, *found) if name == self.only]
-        return [*([UNNAMED] if self._has_unnamed() else []), *found]
+            return [name for name in (UNNAMED, *names) if name == self.only]
+        return [*([UNNAMED] if self._has_unnamed() else []), *names]
 
     def require_any(self) -> None:
         """Check that there is a store to serve.

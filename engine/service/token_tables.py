@@ -209,8 +209,8 @@ class SQLiteTokens:
         with _opened(file) as connection, transaction(connection):
             if not _layout(connection, file):
                 return False
-            found = connection.execute(_KEYED).fetchall()
-            damaged = [key for *row, key in found if checked_row(tuple(row)) == DamagedRow(name)]
+            rows = connection.execute(_KEYED).fetchall()
+            damaged = [key for *row, key in rows if checked_row(tuple(row)) == DamagedRow(name)]
             if not damaged:
                 return connection.execute(_REMOVE, (name,)).rowcount == 1
             connection.execute("REINDEX")  # SQLite refuses to remove a row that is not in the index as it is
@@ -281,14 +281,14 @@ def _layout(connection: sqlite3.Connection, file: Path) -> int:
     Raises:
         BackendUnusable: it is a file of another program, or of a later version.
     """
-    found: Any = connection.execute("PRAGMA user_version").fetchone()[0]
+    version: Any = connection.execute("PRAGMA user_version").fetchone()[0]
     program: Any = connection.execute("PRAGMA application_id").fetchone()[0]
-    if (found, program) == (0, 0):
+    if (version, program) == (0, 0):
         return 0
     if program != APPLICATION_ID:
         raise BackendUnusable(f"{file} is a file of another program, but the tokens need the path; rename it")
-    if found != LAYOUT:
-        raise BackendUnusable(f"{file} has layout {found}, but this version supports only layout {LAYOUT}")
+    if version != LAYOUT:
+        raise BackendUnusable(f"{file} has layout {version}, but this version supports only layout {LAYOUT}")
     return LAYOUT
 
 

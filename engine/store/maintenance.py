@@ -198,8 +198,8 @@ def _correct_erasures(backend: Backend, log: LogState, guard: Guard | None) -> d
     """
     erased = dict[bytes, bytes]()
     with _journal_rows(backend) as rows:
-        found = rows.scan(journal_key(0), journal_key(log.size))
-        while run := list(islice(found, limits.FOLLOW_EVENTS_MAX)):
+        entries = rows.scan(journal_key(0), journal_key(log.size))
+        while run := list(islice(entries, limits.FOLLOW_EVENTS_MAX)):
             headers = [raw for _, raw in run]
             for at in erasing(headers):
                 seq = int.from_bytes(run[at][0][len(JOURNAL) :], "big")
@@ -291,8 +291,8 @@ def check_copy(backend: Backend, expected: Checkpoint, progress: Progress = no_p
     progress(size, size)
     store = Store(backend)
     with store.view(*store.followers) as rows:
-        found = store.roots(rows).as_checkpoint()
-    if found != expected:
+        checkpoint = store.roots(rows).as_checkpoint()
+    if checkpoint != expected:
         raise VerificationError(
-            f"the copy has the root {found.root} after opening it again, not {expected.root}"
+            f"the copy has the root {checkpoint.root} after opening it again, not {expected.root}"
         )

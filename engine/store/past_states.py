@@ -70,16 +70,16 @@ class _State:
 
     def _replay(self, rows: Reader) -> None:
         """Replay the events that the state lacks."""
-        found = memory_bytes(rows, self.size)
-        if self.backend is not None and (found is None) != self._on_disk:
+        rows_at_size = memory_bytes(rows, self.size)
+        if self.backend is not None and (rows_at_size is None) != self._on_disk:
             self.close()
             self.backend = self.store = None
         if self.backend is None:
             log = read_log(rows)
             self.origin, self.checked = (log.size, rows.get(journal_key(log.size - 1))), log.row
-            self._on_disk = found is None
+            self._on_disk = rows_at_size is None
             self.backend = self._closing.enter_context(scratch_backend(on_disk=self._on_disk))
-        self.weight = KEPT_BYTES_MAX if found is None else found
+        self.weight = KEPT_BYTES_MAX if rows_at_size is None else rows_at_size
         replay(rows, self.backend, self.size, head=read_log(self.backend).row)
         if self.store is None:
             self.store = Store(self.backend)

@@ -93,10 +93,10 @@ def answer(
     keyed = keys.find(rows, log, store.read, actor, once.key)
     if keyed is None:
         raise KeysBehind
-    found = recorded_part(rows, keyed, once)
-    if found is None:
+    part = recorded_part(rows, keyed, once)
+    if part is None:
         return None
-    seqs, appended = found
+    seqs, appended = part
     headers = [read_header(rows, seq) for seq in seqs]
     earlier = Earlier(rows, evidence, seqs[0], [header for header, _ in headers])
     times = iter([header.time for header, _ in headers])

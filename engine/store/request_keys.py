@@ -136,14 +136,14 @@ def recorded_part(rows: Lookup, seqs: Seqs, once: Once) -> Recorded | None:
     if _part_at(rows, seqs, len(seqs) - 1, once).stop <= first:
         return None
     at = _position(rows, seqs, once, lambda part: part.stop > first)
-    found = _part_at(rows, seqs, at, once)
-    if found.first < first or (found.first == first and found.stop > stop):
+    answer = _part_at(rows, seqs, at, once)
+    if answer.first < first or (answer.first == first and answer.stop > stop):
         refuse_other(once.key)
-    if found.first >= stop:
+    if answer.first >= stop:
         # Parts are committed in order. So this part was decided, and changed nothing.
         return Recorded(seqs[at : at + 1], appended=False)
-    if found != once.part:
-        raise OtherParts((found.stop if found.first == first else found.first) - first)
+    if answer != once.part:
+        raise OtherParts((answer.stop if answer.first == first else answer.first) - first)
     return Recorded(seqs[at : _position(rows, seqs, once, lambda part: part.first > first)], appended=True)
 
 

@@ -115,9 +115,9 @@ def _revert(
     *,
     dry_run: bool,
 ) -> list[Undone]:
-    chosen = select(store, start, stop, actor)
+    changes = select(store, start, stop, actor)
     with dry_run_store(store, when=dry_run) as target:
-        return take_back(store, target, chosen, by, once)
+        return take_back(store, target, changes, by, once)
 
 
 def select(store: Store, start: int, stop: int | None, actor: str | None) -> list[Selection]:
@@ -155,7 +155,7 @@ def take_back(
 
 def _choose(rows: Lookup, start: int, stop: int, actor: str | None) -> list[Selection]:
     """Return the subjects of the events `start` to `stop` − 1, the subject with the latest event first."""
-    found: dict[object, tuple[Detail, list[int], str]] = {}
+    choices: dict[object, tuple[Detail, list[int], str]] = {}
     for seq in range(start, stop):
         header = read_header(rows, seq)[0]
         if actor is not None and header.actor != actor:
@@ -164,10 +164,10 @@ def _choose(rows: Lookup, start: int, stop: int, actor: str | None) -> list[Sele
         key: object = detail.id if isinstance(detail, AtomDetail) else seq
         if isinstance(detail, EdgeDetail):
             key = tuple(detail)
-        _, seqs, _ = found.pop(key, (detail, [], ""))
+        _, seqs, _ = choices.pop(key, (detail, [], ""))
         # Removed and inserted again, so that the subject with the latest event comes last.
-        found[key] = detail, [*seqs, seq], _IRREVERSIBLE.get(header.kind, "")
-    return [Selection(detail, tuple(seqs), obstacle) for detail, seqs, obstacle in reversed(found.values())]
+        choices[key] = detail, [*seqs, seq], _IRREVERSIBLE.get(header.kind, "")
+    return [Selection(detail, tuple(seqs), obstacle) for detail, seqs, obstacle in reversed(choices.values())]
 
 
 def _undo(one: Selection) -> Undo | None:

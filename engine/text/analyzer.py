@@ -175,8 +175,8 @@ def index_terms_many(texts: Sequence[str]) -> list[list[str]]:
     """Return `index_terms` of each of `texts`. One call for many texts is faster than one call per text."""
     if NATIVE is None:
         return [index_terms(text) for text in texts]
-    found = NATIVE.index_terms_many(KERNEL_TERMS, texts)
-    return [index_terms(text) if terms is None else terms for text, terms in zip(texts, found, strict=True)]
+    listed = NATIVE.index_terms_many(KERNEL_TERMS, texts)
+    return [index_terms(text) if terms is None else terms for text, terms in zip(texts, listed, strict=True)]
 
 
 def tokens(text: str) -> list[AnalyzedTerm]:

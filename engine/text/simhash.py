@@ -195,15 +195,15 @@ def are_near(some: NDArray[np.uint64], other: NDArray[np.uint64] | np.uint64) ->
     differing = some ^ other
     for _ in range(NEAR_BITS - 1):
         differing &= differing - 1  # clears the lowest bit that is set
-    found: NDArray[np.bool_] = (differing == 0) & (some > 0) & (other > 0)
-    return found
+    is_near: NDArray[np.bool_] = (differing == 0) & (some > 0) & (other > 0)
+    return is_near
 
 
 def near_earlier(fingerprints: NDArray[np.uint64], start: int) -> list[bool]:
     """Return True for each fingerprint from `start` on that is near a fingerprint with a lower index."""
     if NATIVE is not None:
-        found: list[bool] = NATIVE.near_earlier(fingerprints.tobytes(), start)
-        return found
+        is_near: list[bool] = NATIVE.near_earlier(fingerprints.tobytes(), start)
+        return is_near
     import numpy as np
 
     near_lower = np.tril(are_near(fingerprints[start:, np.newaxis], fingerprints[np.newaxis]), start - 1)

@@ -90,15 +90,15 @@ class Operation:
         Raises:
             InvalidInputError: A value is not valid, a parameter is missing, or there is no such parameter.
         """
-        known = {parameter.name: parameter for parameter in self.parameters}
+        by_name = {parameter.name: parameter for parameter in self.parameters}
         for name in given:
-            if name not in known:
+            if name not in by_name:
                 raise InvalidInputError(f"{self.name} has no parameter {quoted(name)}", hint=self._hint())
         for parameter in self.parameters:
             if parameter.required and parameter.name not in given:
                 problem = f"{self.name} needs the parameter {parameter.name}"
                 raise InvalidInputError(problem, hint=self._hint())
-        return {name: known[name].shape.decode(value, name) for name, value in given.items()}
+        return {name: by_name[name].shape.decode(value, name) for name, value in given.items()}
 
     def read_query(self, texts: Mapping[str, list[str]]) -> dict[str, Any]:
         """Return the JSON values for the names and texts of a query string.
@@ -106,11 +106,11 @@ class Operation:
         Raises:
             InvalidInputError: A text is not valid, or there is no such parameter.
         """
-        known = {parameter.name: parameter for parameter in self.parameters}
+        by_name = {parameter.name: parameter for parameter in self.parameters}
         for name in texts:
-            if name not in known:
+            if name not in by_name:
                 raise InvalidInputError(f"{self.name} has no parameter {quoted(name)}", hint=self._hint())
-        return {name: known[name].shape.read(found, name) for name, found in texts.items()}
+        return {name: by_name[name].shape.read(text, name) for name, text in texts.items()}
 
     def call(self, memory: Engine, arguments: Mapping[str, Any]) -> Any:
         """Call the method, and return its result.
@@ -162,11 +162,11 @@ def sent(operation: Operation, args: tuple[Any, ...], options: Mapping[str, Any]
             del given[name]
     given = _filters(given.pop("filters", NO_FILTERS)) | given
     request = given.pop("request", None)
-    known = {parameter.name: parameter for parameter in operation.parameters}
+    by_name = {parameter.name: parameter for parameter in operation.parameters}
     for name in given:
-        if name not in known:
+        if name not in by_name:
             raise _unknown(operation, name, signature)
-    return Sent({name: _encoded(value, known[name]) for name, value in given.items()}, request)
+    return Sent({name: _encoded(value, by_name[name]) for name, value in given.items()}, request)
 
 
 def _filters(filters: object) -> dict[str, Any]:
@@ -289,15 +289,15 @@ def _number(value: int, field: str) -> Any:
 
 
 def _object(value: object, names: tuple[str, ...]) -> dict[str, Any]:
-    found = {}
+    members = {}
     for name in names:
         item = getattr(value, name)
         # Most fields are plain: a call for each of them took a third of the time for an answer.
         if type(item) in _PLAIN:
-            found[name] = item
+            members[name] = item
         elif item is not UNCHANGED:
-            found[name] = encode(item, name)
-    return found
+            members[name] = encode(item, name)
+    return members
 
 
 @cache

@@ -238,10 +238,10 @@ class Choice(AsText):
 
     def decode(self, value: Any, where: str) -> Any:
         """Return the member."""
-        found = self.members().get(value) if isinstance(value, str) else None
-        if found is None:
+        member = self.members().get(value) if isinstance(value, str) else None
+        if member is None:
             raise _refused(where, f"one of {', '.join(self.members())}", value)
-        return found
+        return member
 
     def schema(self, schemas: Schemas) -> Schema:
         """Return the texts."""
@@ -336,17 +336,17 @@ class Record(AsJson):
         """Return an instance of the class."""
         if not isinstance(value, dict):
             raise _refused(where, "an object", value)
-        known = {field.name: field for field in self.fields}
-        unknown = [] if self.open else [name for name in value if name not in known]
+        by_name = {field.name: field for field in self.fields}
+        unknown = [] if self.open else [name for name in value if name not in by_name]
         if unknown:
-            raise InvalidInputError(f"{where} has no field {quoted(unknown[0])}", hint=_fields(known))
+            raise InvalidInputError(f"{where} has no field {quoted(unknown[0])}", hint=_fields(by_name))
         missing = [field.name for field in self.fields if field.required and field.name not in value]
         if missing:
-            raise InvalidInputError(f"{where} needs the field {missing[0]}", hint=_fields(known))
+            raise InvalidInputError(f"{where} needs the field {missing[0]}", hint=_fields(by_name))
         given = {
-            name: known[name].shape.decode(item, f"{where}.{name}")
+            name: by_name[name].shape.decode(item, f"{where}.{name}")
             for name, item in value.items()
-            if name in known
+            if name in by_name
         }
         return self.make(**given)
 
@@ -358,13 +358,13 @@ class Record(AsJson):
         return {"$ref": f"{REFERENCE}{self.name}"}
 
     def _described(self, schemas: Schemas) -> Schema:
-        found: Schema = {
+        schema: Schema = {
             "type": "object",
             "description": self.about,
             "properties": {field.name: field.shape.schema(schemas) for field in self.fields},
             "required": [field.name for field in self.fields if field.required],
         }
-        return found if self.open else found | {"additionalProperties": False}
+        return schema if self.open else schema | {"additionalProperties": False}
 
 
 def _fields(known: dict[str, Field]) -> str:

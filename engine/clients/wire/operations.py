@@ -292,12 +292,12 @@ def record_of(kind: type, *, given: bool = False) -> shapes.Record:
         TypeError: There is no JSON form for one of its fields.
     """
     hints = typing.get_type_hints(kind)
-    found = [
+    record_fields = [
         shapes.Field(one.name, shape_of(hints[one.name], one.name, given=given), _is_required(one))
         for one in fields(kind)
         if one.init
     ]
-    return shapes.Record(kind.__name__, summary(kind), tuple(found), kind, open=not given)
+    return shapes.Record(kind.__name__, summary(kind), tuple(record_fields), kind, open=not given)
 
 
 def _is_required(field: Any) -> bool:

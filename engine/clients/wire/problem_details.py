@@ -71,8 +71,8 @@ def error_of(body: Any, status: int) -> EngineError:
         event_id = _text(body, "event_id")
         return errors.InDoubtError(detail, seq=seq if type(seq) is int else -1, event_id=event_id, hint=hint)
     if code == "inconsistent":
-        found = body.get("found")
-        texts = tuple(map(str, found)) if isinstance(found, list) else ()
+        position = body.get("found")
+        texts = tuple(map(str, position)) if isinstance(position, list) else ()
         return errors.InconsistentError(detail, known=_text(body, "known"), found=texts, hint=hint)
     if code == "corrupt":
         return errors.CorruptionError(detail, hint=hint, family=_text(body, "family"))

@@ -92,12 +92,12 @@ class SecretsPolicy:
                     f"there is no kind of secret {ascii(kind)[:80]}",
                     hint=f"the known kinds are: {', '.join(sorted(kinds))}",
                 )
-        own = [
+        detectors = [
             Detector(label(kind, "kind"), partial(_spans, bounded(one))) for kind, one in self.extra.items()
         ]
         enabled = [
             one
-            for one in (*DETECTORS, *own)
+            for one in (*DETECTORS, *detectors)
             if one.kind not in texts["but"] and (one.usual or one.kind in texts["also"])
         ]
         for name, value in (
@@ -124,8 +124,8 @@ class SecretsPolicy:
         """Return a policy that detects only `kinds`, or this policy if `kinds` is empty."""
         if not kinds:
             return self
-        known = {detector.kind for detector in DETECTORS} | set(self.extra)
-        return replace(self, also=tuple(kinds), but=tuple(sorted(known - set(kinds))))
+        all_kinds = {detector.kind for detector in DETECTORS} | set(self.extra)
+        return replace(self, also=tuple(kinds), but=tuple(sorted(all_kinds - set(kinds))))
 
     def find(self, text: str) -> list[Secret]:
         """Return the positions and kinds of the secrets in a text, sorted and not overlapping, in every mode.

@@ -36,8 +36,8 @@ def reader(form: str) -> ReadItems:
     Raises:
         InvalidInputError: there is no such format.
     """
-    found: ReadItems = _function(READERS, form)
-    return found
+    read: ReadItems = _function(READERS, form)
+    return read
 
 
 def check_file(form: str, path: Path) -> None:

@@ -79,18 +79,18 @@ _NAME_BYTES: Final = 100
 def read(path: Path) -> Iterator[Item | Omitted | Skipped]:
     """Yield the items of the notes in a folder, ordered by path; symbolic links are not followed."""
     check_readable(path, folder=True)
-    for found in find_files([path], name=FORM):
-        if isinstance(found, PassedOver):
+    for file in find_files([path], name=FORM):
+        if isinstance(file, PassedOver):
             continue
-        if isinstance(found, Skipped):
-            yield found
-        elif found.format != "markdown":
+        if isinstance(file, Skipped):
+            yield file
+        elif file.format != "markdown":
             yield Omitted(("files that are not Markdown",))
         else:
             try:
-                yield from _note_items(_text(found), found.source)
+                yield from _note_items(_text(file), file.source)
             except BadItemError as error:
-                yield Skipped(found.source, str(error))
+                yield Skipped(file.source, str(error))
 
 
 def _text(file: SourceFile) -> str:
@@ -135,8 +135,8 @@ def _note_items(text: str, path: str) -> Iterator[Item | Skipped]:
         except BadItemError as error:
             yield Skipped(path, str(error), first_line + piece.line)
             continue
-        kind, tags, found = _attributes(piece.item, content)
-        relations += found
+        kind, tags, relation = _attributes(piece.item, content)
+        relations += relation
         item = Item(
             where=path,
             at=first_line + piece.line,
@@ -195,8 +195,10 @@ def _split_note(body: str) -> list[_Block]:
 
 def is_item(line: str) -> bool:
     """Return True if a line is an observation or a relation."""
-    found = _OBSERVATION.match(line)
-    return (found is not None and found[1].strip() not in _TASK) or _RELATION.fullmatch(line) is not None
+    observation = _OBSERVATION.match(line)
+    return (observation is not None and observation[1].strip() not in _TASK) or _RELATION.fullmatch(
+        line
+    ) is not None
 
 
 def _blocks(body: str) -> Iterator[_Block]:
@@ -249,8 +251,12 @@ def _attributes(item: str, content: str) -> tuple[str, list[str], list[ItemRelat
     links = [ItemRelation(LINKS_TO, _target(name)) for name in _LINK.findall(content)]
     if not item:
         return "note", [], [link for link in links if link.target]
-    if (found := _RELATION.fullmatch(item)) is not None:
-        return RELATION, [], [_relation(" ".join((found[1] or found[2] or "").split()) or LINKS_TO, found[3])]
+    if (relation := _RELATION.fullmatch(item)) is not None:
+        return (
+            RELATION,
+            [],
+            [_relation(" ".join((relation[1] or relation[2] or "").split()) or LINKS_TO, relation[3])],
+        )
     category = _OBSERVATION.match(item)
     words = [category[1].strip() if category else "", *_TAG.findall(content)]
     tags = [tag for word in words if (tag := tag_of(word)) is not None]

@@ -103,8 +103,8 @@ def _item(conversation: Conversation, message: Message, sequence: int) -> Item:
 def speaker(role: object) -> str:
     """Return the name of a role as a label that recall recognises, or "Other"."""
     name = role if isinstance(role, str) else ""
-    known = _SPEAKERS.get(name, name[:1].upper() + name[1:])
-    return known if label_of(f"{known}: ") == known else "Other"
+    title = _SPEAKERS.get(name, name[:1].upper() + name[1:])
+    return title if label_of(f"{title}: ") == title else "Other"
 
 
 def order_messages(

@@ -177,8 +177,8 @@ class _ItemsRun(ImportRun):
             screened = self._screen.value(item, "the")
             # Splitting the text may have split a secret, so the whole text is filtered, too.
             joined, whole = "\n".join(screened.pieces), "\n".join(item.pieces)
-            if len(item.pieces) > 1 and (found := self._screen.text(whole, "the pieces")) != joined:
-                screened = replace(screened, pieces=split_text(found))
+            if len(item.pieces) > 1 and (rewritten := self._screen.text(whole, "the pieces")) != joined:
+                screened = replace(screened, pieces=split_text(rewritten))
             return screened
         except RefusedError as error:
             self.reports.append(Skipped(item.where, str(error), item.at))
@@ -318,12 +318,12 @@ class LiveAtoms:
 
         The iterator keeps about 100 bytes per atom in memory.
         """
-        found = []
+        records = []
         for ordinal in members(self._rows, LIVE):
             record = record_at(self._rows, ordinal)
             if record.kind != ORIGIN and record.ordinal == ordinal:
-                found.append((record.created_seq, ordinal))
-        for _, ordinal in sorted(found):
+                records.append((record.created_seq, ordinal))
+        for _, ordinal in sorted(records):
             yield record_at(self._rows, ordinal)
 
     def atom(self, record: AtomRecord) -> Atom:

@@ -117,8 +117,8 @@ def created_of(fields: Mapping[str, Any], ours: Mapping[str, Any]) -> int | None
 
 def _our_values(fields: Mapping[str, Any]) -> Mapping[str, Any]:
     metadata = fields.get("metadata")
-    found = metadata.get(OURS) if isinstance(metadata, dict) else None
-    return found if isinstance(found, dict) else {}
+    values = metadata.get(OURS) if isinstance(metadata, dict) else None
+    return values if isinstance(values, dict) else {}
 
 
 def source_of(fields: Mapping[str, Any]) -> str:

@@ -165,8 +165,8 @@ def checked_key(value: object, what: str) -> str:
 def valid_tags(values: object) -> tuple[tuple[str, ...], int]:
     """Return the valid tags in a list, at most TAGS_PER_ATOM_MAX, and the number of list members left out."""
     words = values if isinstance(values, list) else []
-    found = [tag_of(word) if isinstance(word, str) else None for word in words]
-    tags = distinct_tags(tag for tag in found if tag is not None)[:TAGS_PER_ATOM_MAX]
+    folded = [tag_of(word) if isinstance(word, str) else None for word in words]
+    tags = distinct_tags(tag for tag in folded if tag is not None)[:TAGS_PER_ATOM_MAX]
     return tags, len(words) - len(tags)
 
 
@@ -208,11 +208,11 @@ def read_items(
     check_readable(path)
     try:
         with path.open("rb") as stream:
-            for found in _items(stream, path, lists):
-                if isinstance(found, Skipped):
-                    yield found
+            for item in _items(stream, path, lists):
+                if isinstance(item, Skipped):
+                    yield item
                     continue
-                number, value = found
+                number, value = item
                 try:
                     yield from read(value, path.name, number)
                 except BadItemError as error:
@@ -251,8 +251,8 @@ def _members(raw: bytes, path: Path, lists: Sequence[str]) -> Iterator[tuple[int
     except JsonError as error:
         yield Skipped(path.name, str(error))
         return
-    found = next((value[name] for name in lists if isinstance(value.get(name), list)), [value])
-    yield from enumerate(found, 1)
+    items = next((value[name] for name in lists if isinstance(value.get(name), list)), [value])
+    yield from enumerate(items, 1)
 
 
 def _elements(stream: BinaryIO, chunk: bytes) -> Iterator[tuple[int, bytes | str]]:
@@ -287,8 +287,8 @@ class _Scan:
         at = start = 0
         if self._escaped:
             self._escaped, at = False, 1
-        while found := (_IN_STRING if self._quoted else _OUTSIDE).search(chunk, at):
-            at, mark = found.end(), found[0]
+        while match := (_IN_STRING if self._quoted else _OUTSIDE).search(chunk, at):
+            at, mark = match.end(), match[0]
             if mark == b"\\":
                 self._escaped = at == len(chunk)
                 at += 1
@@ -299,7 +299,7 @@ class _Scan:
             elif self._depth:
                 self._depth -= mark in b"]}"
             else:
-                self._append(chunk[start : found.start()])
+                self._append(chunk[start : match.start()])
                 start = at
                 yield from self._element(last=mark != b",")
                 if mark != b",":

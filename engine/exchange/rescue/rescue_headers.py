@@ -92,7 +92,7 @@ class _Choice:
 
     def run(self) -> Headers:
         self._read_states()
-        found, last, problem = self._read_headers()
+        headers, last, problem = self._read_headers()
         limit = self._mend_undecodable()
         if limit is not None:
             problem = f"the header of event {limit} is damaged"
@@ -113,7 +113,7 @@ class _Choice:
             boundaries=tuple(sorted({*boundaries, *self._cursors()})),
             recorded=self._recorded,
             states=tuple(sorted(self._states)),
-            found=found,
+            found=headers,
             last=last,
             problem=problem,
             repaired=tuple(self._repaired),
@@ -179,10 +179,10 @@ class _Choice:
             return False
         headers = [self._row(seq) for seq in range(start, stop)]
         suspects = range(len(headers)) if suspect is None else [suspect - start]
-        found = header_with_one_bit_back(headers, suspects, expected)
-        if found is None:
+        mended = header_with_one_bit_back(headers, suspects, expected)
+        if mended is None:
             return False
-        seq, raw = start + found[0], found[1]
+        seq, raw = start + mended[0], mended[1]
         if not _decodes(raw, seq):
             return False
         self._rows[seq] = raw

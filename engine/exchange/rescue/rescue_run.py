@@ -258,18 +258,18 @@ def _report(
     salvage: Salvage, choice: _Choice, reason: str, last: Header, written: Written, roots: Roots
 ) -> Rescued:
     headers, contents, events = choice.headers, choice.contents, last.seq + 1
-    known = choice.known(events)
-    lost_contents = [one.seq for one in contents.missing if one.erased is None and one.seq < known]
+    recorded = choice.known(events)
+    lost_contents = [one.seq for one in contents.missing if one.erased is None and one.seq < recorded]
     return Rescued(
         backend=salvage.backend,
         readings=tuple(Reading(way.name, way.count, tuple(way.problems)) for way in salvage.ways),
         found=headers.found,
-        recorded=known,
+        recorded=recorded,
         events=events,
         last_event=last.time,
         proved=min(headers.proved, events),
-        lost=max(known - events, 0),
-        reason=reason or ("" if known <= events else f"the header of event {events} is missing"),
+        lost=max(recorded - events, 0),
+        reason=reason or ("" if recorded <= events else f"the header of event {events} is missing"),
         lost_contents=tuple(lost_contents[:LISTED_MAX]),
         contents_lost=len(lost_contents),
         repaired=tuple(sorted({*headers.repaired, *contents.repaired})[:LISTED_MAX]),

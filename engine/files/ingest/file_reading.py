@@ -69,11 +69,11 @@ def read_file(
                 yield from lines if screen is None else (_screened(screen, item) for item in lines)
                 return
             raw = read_bytes(stream, CONVERTED_BYTES_MAX.get(file.format, file_bytes_max))
-        found: str | Converted
+        content: str | Converted
         if file.format not in LIBRARIES:
-            found = decode(raw)
+            content = decode(raw)
         elif convert is not None:
-            found = convert(raw, file.format)
+            content = convert(raw, file.format)
         else:
             raise ValueError(f"no converter was given for {file.format}")
     except BadItemError as error:
@@ -84,20 +84,20 @@ def read_file(
         return
     if screen is not None:
         try:
-            found = screen.value(found, "the file")
+            content = screen.value(content, "the file")
         except RefusedError as error:
-            line = screen.line_of(found) if isinstance(found, str) else None
+            line = screen.line_of(content) if isinstance(content, str) else None
             yield Skipped(file.source, str(error), line, kind="secret")
             return
-    if isinstance(found, Converted):
-        document, skipped = parse_converted(found, file.source, tokens_max=tokens_max)
+    if isinstance(content, Converted):
+        document, skipped = parse_converted(content, file.source, tokens_max=tokens_max)
     elif file.format == "markdown":
         # Imported here because markdown-it and PyYAML are slow to load.
         from engine.files.ingest.markdown import parse_markdown
 
-        document, skipped = parse_markdown(found, file.source, tokens_max=tokens_max)
+        document, skipped = parse_markdown(content, file.source, tokens_max=tokens_max)
     else:
-        document, skipped = parse_plain(found, file.source, tokens_max=tokens_max)
+        document, skipped = parse_plain(content, file.source, tokens_max=tokens_max)
     yield from skipped
     yield document
 

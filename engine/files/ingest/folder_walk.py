@@ -151,10 +151,10 @@ def _search(root: Path, source: str, exclusions: Exclusions, base: str | None) -
         return
     file_format = _format(source)
     if file_format is None:
-        known = " ".join(FORMATS)
+        formats = " ".join(FORMATS)
         yield Skipped(
             _printable(source),
-            f"unknown kind of file; the supported suffixes are {known}",
+            f"unknown kind of file; the supported suffixes are {formats}",
             kind="unknown kind",
         )
     elif not stat.S_ISREG(mode):
@@ -223,8 +223,8 @@ def _entries(path: bytes, relative: bytes) -> tuple[list[tuple[bytes, bool]], li
     ends in `/`. The file `.gitignore` is in neither list.
     """
     with os.scandir(path) as listing:
-        found = [(entry.name, entry.is_dir(follow_symlinks=False)) for entry in listing]
-    paths = sorted((relative + name + (b"/" if folder else b""), folder) for name, folder in found)
+        entries = [(entry.name, entry.is_dir(follow_symlinks=False)) for entry in listing]
+    paths = sorted((relative + name + (b"/" if folder else b""), folder) for name, folder in entries)
     visible, hidden = [], []
     start = len(relative)
     for one in paths:

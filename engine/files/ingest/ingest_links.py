@@ -71,12 +71,12 @@ class Targets:
 
     def resolve_all(self, links: Iterable[Reference], source: str) -> list[bytes | None]:
         """Return the result of `resolve` for each of `links`, which must all be links in `source`."""
-        folder, found, atoms = posixpath.dirname(source), self._found, []
+        folder, targets, atoms = posixpath.dirname(source), self._found, []
         for link in links:
             key = link.kind, link.target, link.fragment, folder
-            if key not in found:
-                found[key] = self._resolve(link, folder)
-            atoms.append(found[key])
+            if key not in targets:
+                targets[key] = self._resolve(link, folder)
+            atoms.append(targets[key])
         return atoms
 
     def _resolve(self, link: Reference, folder: str) -> bytes | None:
@@ -94,8 +94,8 @@ class Targets:
 
     def _relative(self, path: str, folder: str) -> list[str]:
         joined = posixpath.normpath(posixpath.join(folder, path))
-        found = self._by_path.get(caseless(joined))
-        return [] if found is None else [found]
+        target = self._by_path.get(caseless(joined))
+        return [] if target is None else [target]
 
     def _wiki(self, name: str, folder: str) -> list[str]:
         """Return the sources that a name in a file in `folder` may refer to, the preferred one first."""
@@ -196,7 +196,7 @@ class RunLinks:
             by_id = any(link.kind == "id" for link in links)
             resolved = self._lines_named(links, source) if by_id else targets.resolve_all(links, source)
             self._note_unresolved(aside, source, links, resolved)
-            others = dict.fromkeys(found for found in resolved if found is not None and found != atom)
+            others = dict.fromkeys(target for target in resolved if target is not None and target != atom)
             if is_new:
                 # This run added the atom, so it had no edges, and looking for them would take a scan.
                 for other in others:

@@ -100,14 +100,14 @@ def ingest(
         if not isinstance(path, (str, Path)):
             raise InvalidInputError(f"a path must be text or a Path, not {type(path).__name__}")
     listed = find_files(paths, name=name, root=root, exclude=exclude, gitignore=gitignore)
-    found = list(screened_files(screen, listed))
+    files = list(screened_files(screen, listed))
     store.follow(store.tags)
     places = folders_of(paths, name=name, root=root)
     with store.view(store.tags) as rows:
-        check_folders(rows, places, [item.source for item in found], moved=moved)
+        check_folders(rows, places, [item.source for item in files], moved=moved)
     folders = [source_of(path, name=name, root=root) for path in map(Path, paths) if path.is_dir()]
     with dry_run_store(store, when=dry_run) as target:
-        run = _IngestRun(target, template, found, places, only, progress)
+        run = _IngestRun(target, template, files, places, only, progress)
         missing = run.sources.missing(folders if prune else [], sure=sure)
         run.look_for_renamed(folders)
         run.look_for_excluded([] if prune else folders)

@@ -34,17 +34,17 @@ def folders_of(paths: Iterable[str | Path], *, name: str | None, root: str | Pat
     Raises:
         InvalidInputError: two folders have the same name.
     """
-    found: dict[str, str] = {}
+    folders_of_source: dict[str, str] = {}
     for path in map(Path, paths):
         first = source_of(path, name=name, root=root).partition("/")[0]
         folder = Path(root) if root is not None else path if path.is_dir() else path.absolute().parent
         recorded = recorded_form(os.path.realpath(folder))
-        if found.setdefault(first, recorded) != recorded:
+        if folders_of_source.setdefault(first, recorded) != recorded:
             raise InvalidInputError(
-                f"two folders are named {first}: {found[first]} and {recorded}",
+                f"two folders are named {first}: {folders_of_source[first]} and {recorded}",
                 hint="ingest them one after the other, one of them with --name",
             )
-    return found
+    return folders_of_source
 
 
 def recorded_form(path: str) -> str:
@@ -146,8 +146,8 @@ class RunSources:
 
         New files may continue their atoms.
         """
-        known = {source for folder in folders for source in self.recorded_in(folder)}
-        return {source for source in known - self._present() if not self.is_excluded(source)}
+        sources = {source for folder in folders for source in self.recorded_in(folder)}
+        return {source for source in sources - self._present() if not self.is_excluded(source)}
 
     def excluded_with_atoms(self, folders: Sequence[str]) -> tuple[str, ...]:
         """Return the sources in `folders` that are excluded now and have live atoms from ingests."""

@@ -99,21 +99,21 @@ def read_frontmatter(text: str) -> Frontmatter:
     closing = _CLOSING.search(text, opening.end()) if opening else None
     if opening is None or closing is None:
         return Frontmatter()
-    found = Frontmatter(end=min(closing.end() + 1, len(text)), closing=closing.start())
+    frontmatter = Frontmatter(end=min(closing.end() + 1, len(text)), closing=closing.start())
     block = text[opening.end() : closing.start()]
     if len(block.encode()) > FRONTMATTER_BYTES_MAX:
-        return replace(found, broken=f"the block is over {FRONTMATTER_BYTES_MAX} bytes long")
+        return replace(frontmatter, broken=f"the block is over {FRONTMATTER_BYTES_MAX} bytes long")
     try:
         fields = _fields(block)
     except yaml.MarkedYAMLError as error:
-        return replace(found, broken=str(error.problem or error.context))
+        return replace(frontmatter, broken=str(error.problem or error.context))
     except (yaml.YAMLError, RecursionError) as error:
-        return replace(found, broken=str(error).partition("\n")[0])
+        return replace(frontmatter, broken=str(error).partition("\n")[0])
     tags = [*_tags(fields.get("tags")), *_tags(fields.get("tag"))]
     aliases = [*_aliases(fields.get("aliases")), *_aliases(fields.get("alias"))]
     dates = (created_from_text(_scalar(fields.get(key))) for key in ("created", "date"))
     return replace(
-        found,
+        frontmatter,
         title=title_of(_scalar(fields.get("title"))),
         tags=tuple(tags),
         aliases=tuple(dict.fromkeys(aliases))[:ALIASES_MAX],
@@ -189,7 +189,7 @@ def marks(text: str, start: int, end: int) -> Iterator[Mark]:
         if at < done:
             continue
         char = text[at]
-        found: Mark | None = None
+        mark: Mark | None = None
         if char == "`":
             # If the first of several backticks is escaped, the others begin one character later and open no
             # code span.
@@ -197,17 +197,17 @@ def marks(text: str, start: int, end: int) -> Iterator[Mark]:
         elif char == "\\":
             done = at + 2
         elif char == "#":
-            done, found = _tag(text, at, start, end)
+            done, mark = _tag(text, at, start, end)
         elif text.startswith("[[", at):
-            done, found = _wiki(text, at, end)
+            done, mark = _wiki(text, at, end)
             brackets += done == at + 1
         elif char == "[":
             brackets += 1
         elif brackets:
             brackets -= 1
-            done, found = _relative(text, at, end)
-        if found is not None:
-            yield found
+            done, mark = _relative(text, at, end)
+        if mark is not None:
+            yield mark
 
 
 def without_markup(text: str) -> str:
@@ -279,9 +279,9 @@ def _wiki(text: str, at: int, end: int) -> tuple[int, Mark | None]:
         return at + 1, None
     page = inner.partition("|")[0].removesuffix("\\")
     mark = "#" if "#" in page else "^"
-    target, found, fragment = page.partition(mark)
+    target, separator, fragment = page.partition(mark)
     fragment = fragment.strip() if mark == "#" else mark + fragment.strip()
-    return close + 2, _link(at, target, fragment if found else "", "wiki")
+    return close + 2, _link(at, target, fragment if separator else "", "wiki")
 
 
 def _relative(text: str, at: int, end: int) -> tuple[int, Mark | None]:

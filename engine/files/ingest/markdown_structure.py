@@ -119,20 +119,20 @@ def leave_out(text: str, parts: list[Part], gaps: Sequence[int]) -> LeftOut:
             gone[number] = True
     if not any(gone):
         return LeftOut(parts)
-    kept: list[Part] = []
+    rest: list[Part] = []
     spans: list[Span] = []
     removed = 0
     for part, is_gone in zip(parts, gone, strict=True):
         start, end, cuts, whole = part.block.start, part.block.end, part.block.cuts, part.block.whole
         if not is_gone:
             moved = Block(start - removed, end - removed, tuple(cut - removed for cut in cuts), whole)
-            kept.append(part._replace(block=moved))
+            rest.append(part._replace(block=moved))
             continue
         removed += end - start
         if spans and spans[-1][1] == start:
             start = spans.pop()[0]
         spans.append((start, end))
-    return LeftOut(kept, spans, lists)
+    return LeftOut(rest, spans, lists)
 
 
 def _is_bare(text: str, part: Part) -> bool:
@@ -190,14 +190,14 @@ def _taken(below: list[tuple[int, bool]], level: int) -> list[bool]:
 
 def urls_in(text: str, spans: Sequence[Span]) -> dict[str, Scalar]:
     """Return the value `links` of an atom's meta: as many URLs from `spans` as fit, one on each line."""
-    found: list[str] = []
+    urls: list[str] = []
     size = 0
     for start, end in spans:
         for match in _URL.finditer(text, start, end):
             size += len(match[0].encode()) + 1
-            if match[0] not in found and size <= META_TEXT_BYTES_MAX:
-                found.append(match[0])
-    return {"links": "\n".join(found)} if found else {}
+            if match[0] not in urls and size <= META_TEXT_BYTES_MAX:
+                urls.append(match[0])
+    return {"links": "\n".join(urls)} if urls else {}
 
 
 def comments(text: str, start: int) -> list[Span]:
@@ -275,5 +275,5 @@ def is_bare(text: str) -> bool:
     """
     if len(text) > _BLOCK_CHARS_MAX or not ("[" in text or "://" in text or "#" in text):
         return False
-    others, found = _NOT_WORDS.subn(" ", text)
-    return bool(found) and _WORD.search(others) is None and _TASK.search(text) is None
+    others, replaced = _NOT_WORDS.subn(" ", text)
+    return bool(replaced) and _WORD.search(others) is None and _TASK.search(text) is None

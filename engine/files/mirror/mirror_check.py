@@ -126,8 +126,8 @@ def _difference(in_store: bool, in_manifest: bool) -> str:
 
 def _check_files(folder: int, manifest: Manifest) -> Iterator[MirrorFinding]:
     """Yield the differences between the files in the folder and the manifest."""
-    for path, found in changed_pages(folder, manifest):
-        if found is None:
+    for path, change in changed_pages(folder, manifest):
+        if change is None:
             exists = mirror_disk.lstat_at(folder, path) is not None
             yield MirrorFinding(
                 Verdict.EDITED if exists else Verdict.MISSING,

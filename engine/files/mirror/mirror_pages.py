@@ -166,21 +166,21 @@ class Pages:
         remaining = self._live.copy()
         for what, group in (("source", Group.SOURCE), ("day", Group.DAY)):
             for title in values(self._rows, group):
-                found = remaining & members(self._rows, (group, title))
-                if found:
-                    remaining -= found
-                    yield SourceGroup(what, title, found)
+                in_group = remaining & members(self._rows, (group, title))
+                if in_group:
+                    remaining -= in_group
+                    yield SourceGroup(what, title, in_group)
 
     def _bundles(self) -> Iterator[tuple[Bundle, int, list[BundleItem]]]:
         """Yield the pages of all bundles with their numbers, source by source."""
         for group in self._groups():
-            found = self._bundled(group)
-            for bundle in sorted(found, key=_order):
-                for number, page in enumerate(_pages(sorted(found.pop(bundle))), 1):
+            bundles = self._bundled(group)
+            for bundle in sorted(bundles, key=_order):
+                for number, page in enumerate(_pages(sorted(bundles.pop(bundle))), 1):
                     yield bundle, number, page
 
     def _bundled(self, group: SourceGroup) -> dict[Bundle, list[BundleItem]]:
-        found: dict[Bundle, list[BundleItem]] = {}
+        bundles: dict[Bundle, list[BundleItem]] = {}
         ordinals = iter(group.ordinals)
         while chunk := list(islice(ordinals, _READ_ATOMS)):
             records = records_of(self._rows, ids_at(self._rows, chunk))
@@ -189,10 +189,10 @@ class Pages:
                 order = (record.sequence is None, record.sequence or 0, record.created_seq, record.ordinal)
                 first, *others = self._bundles_of(record, group)
                 size = len(payload or b"") + self._edge_bytes(record)
-                found.setdefault(first, []).append(BundleItem(*order, True, size))
+                bundles.setdefault(first, []).append(BundleItem(*order, True, size))
                 for other in others:
-                    found.setdefault(other, []).append(BundleItem(*order, False, _REFERENCE_BYTES))
-        return found
+                    bundles.setdefault(other, []).append(BundleItem(*order, False, _REFERENCE_BYTES))
+        return bundles
 
     def _bundles_of(self, record: AtomRecord, group: SourceGroup) -> Iterator[Bundle]:
         """Yield the bundle in which an atom appears in full, then the bundles that refer to it."""

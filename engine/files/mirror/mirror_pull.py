@@ -137,23 +137,23 @@ def is_edited(folder: str | os.PathLike[str]) -> bool:
     Raises:
         RefusedError: The folder contains files but is not a mirror.
     """
-    with place_at(folder, lock=False) as place, existing(place, None) as found:
-        if found is None or found.manifest is None:
+    with place_at(folder, lock=False) as place, existing(place, None) as manifest:
+        if manifest is None or manifest.manifest is None:
             return False
-        return any(True for _ in changed_pages(found.folder, found.manifest))
+        return any(True for _ in changed_pages(manifest.folder, manifest.manifest))
 
 
 def _is_mirror(place: MirrorPlace, store_id: str) -> bool:
-    with existing(place, store_id) as found:
-        return found is not None and found.manifest is not None
+    with existing(place, store_id) as manifest:
+        return manifest is not None and manifest.manifest is not None
 
 
 def _pull(store: Store, place: MirrorPlace, actor: str, progress: Progress, *, dry_run: bool) -> PullReport:
     store_id = show_id(store.identity.store_id)
-    with existing(place, store_id) as old, edited_folders(place, store_id) as kept:
+    with existing(place, store_id) as old, edited_folders(place, store_id) as old_edits:
         if old is None or old.manifest is None:
             raise NotFoundError(f"{place.path} was removed while it was read")
-        copies = [_Copy(one.path, one.folder, one.manifest, one) for one in kept]
+        copies = [_Copy(one.path, one.folder, one.manifest, one) for one in old_edits]
         copies.append(_Copy(place.path, old.folder, old.manifest))
         for copy in copies:
             _find_edited(copy)
@@ -270,9 +270,9 @@ def _applied(copy: _Copy) -> dict[str, str]:
 def _refused_edits(copies: Sequence[_Copy], set_aside: dict[str, str]) -> Iterator[RefusedEdit]:
     for copy in copies:
         for path, page in copy.pages.items():
-            kept = f"{copy.path}/{path}" if copy.kept else set_aside.get(path, "")
+            copied_to = f"{copy.path}/{path}" if copy.kept else set_aside.get(path, "")
             for change in page.found.refused if page.found else ():
-                yield RefusedEdit(path, change.atom, change.reason, kept)
+                yield RefusedEdit(path, change.atom, change.reason, copied_to)
 
 
 class FollowingMirror:

@@ -86,21 +86,21 @@ def sync(
     store_id = show_id(store.identity.store_id)
     with existing(place, store_id) as old, store.view(*store.followers) as rows:
         old_manifest = old.manifest if old else None
-        chosen = style or (old_manifest.style if old_manifest else StyleName.PLAIN)
+        style_name = style or (old_manifest.style if old_manifest else StyleName.PLAIN)
         with Build(place, old, applied, dry_run=dry_run) as build:
-            pages = Pages(rows, chosen, progress)
+            pages = Pages(rows, style_name, progress)
             for page in pages:
                 build.add(page)
             roots = store.roots(rows)
             manifest = Manifest(
-                store_id, roots.size, roots.as_checkpoint().root, chosen, pages.style.renamed, build.files
+                store_id, roots.size, roots.as_checkpoint().root, style_name, pages.style.renamed, build.files
             )
             set_aside = build.finish(manifest)
     with existing(place, store_id) as now:
         foreign = foreign_entries(now.folder, manifest.files) if now else []
     return MirrorReport(
         folder=place.path,
-        style=chosen,
+        style=style_name,
         size=manifest.size,
         root=manifest.root,
         atoms=pages.atoms,

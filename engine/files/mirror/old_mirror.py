@@ -301,9 +301,9 @@ def _opened(place: MirrorPlace) -> Iterator[int]:
 @contextmanager
 def edited_folders(place: MirrorPlace, store_id: str) -> Iterator[list[EditedFolder]]:
     """Open the numbered folders of this store's mirror, the oldest first. Other entries are ignored."""
-    found: list[EditedFolder] = []
+    edits: list[EditedFolder] = []
     if mirror_disk.lstat(place.parent, place.edited) is None:
-        yield found
+        yield edits
         return
     with _opened(place) as outer:
         numbers = sorted((name for name in mirror_disk.names(outer) if _NUMBER.fullmatch(name)), key=int)
@@ -316,8 +316,8 @@ def edited_folders(place: MirrorPlace, store_id: str) -> Iterator[list[EditedFol
                 manifest = _manifest(folders[-1], store_id)
                 if manifest is not None:
                     path = f"{place.path}.edited/{number}"
-                    found.append(EditedFolder(path, number, folders[-1], manifest))
-            yield found
+                    edits.append(EditedFolder(path, number, folders[-1], manifest))
+            yield edits
         finally:
             for folder in folders:
                 os.close(folder)

@@ -64,20 +64,20 @@ class _Found(NamedTuple):
 
 def read_edits(page: Page, data: bytes) -> PageEdits:
     """Return the differences between a page as it was written and the bytes of the edited page."""
-    found = PageEdits()
+    edits = PageEdits()
     try:
         text = _normal(data.decode())
     except UnicodeDecodeError as error:
-        found.refused.append(Change("", f"the page is not UTF-8 text: byte {error.start:,} is not valid"))
-        return found
+        edits.refused.append(Change("", f"the page is not UTF-8 text: byte {error.start:,} is not valid"))
+        return edits
     headings = _Headings(page, text)
-    found.refused += headings.refused
+    edits.refused += headings.refused
     for index, section in enumerate(page.sections):
         present = headings.sections.get(index)
         if present is not None:
             following = page.sections[index + 1].atom if index + 1 < len(page.sections) else None
-            _compare(section, present, following, headings, found)
-    return found
+            _compare(section, present, following, headings, edits)
+    return edits
 
 
 def _normal(text: str) -> str:
@@ -120,16 +120,16 @@ class _Headings:
 
     def _unique(self, page: Page) -> dict[int, int]:
         numbers = {atom: number for number, atom in enumerate(self._ids) if self.counts[atom] == 1}
-        known = {section.atom for section in page.sections}
+        atoms = {section.atom for section in page.sections}
         for atom in dict.fromkeys(self._ids):
             if self.counts[atom] > 1:
                 self.refused.append(Change(atom, "the heading is on the page more than once"))
-            elif atom not in known:
+            elif atom not in atoms:
                 self.refused.append(Change(atom, "the page had no section with this heading"))
         for section in page.sections:
             if section.atom not in self.counts:
                 self.refused.append(Change(section.atom, "the section or its heading was removed or changed"))
-        order = [atom for atom in self._ids if atom in known]
+        order = [atom for atom in self._ids if atom in atoms]
         if not self.refused and order != [section.atom for section in page.sections]:
             self.refused.append(Change("", "the sections were moved"))
         return {
@@ -256,11 +256,11 @@ def content_of(block: str, was: str) -> str:
 def _opening(lines: Sequence[str]) -> tuple[int, str, str] | None:
     """Return the line that opens the fence around the content: its index, its backticks and its word."""
     for at, line in enumerate(lines):
-        found = _OPENING.fullmatch(line)
-        if found:
+        opening = _OPENING.fullmatch(line)
+        if opening:
             if not _is_complete(lines[:at]):
                 raise UnclearBlockError("a fence before the text is not closed")
-            return at, found[1], found[2]
+            return at, opening[1], opening[2]
     return None
 
 
@@ -292,10 +292,10 @@ def _is_complete(lines: Sequence[str]) -> bool:
     """Return True if these lines close every fence that they open."""
     opened = ""
     for line in lines:
-        found = _FENCE.fullmatch(line)
-        if found is None:
+        fence = _FENCE.fullmatch(line)
+        if fence is None:
             continue
-        mark = found[1] or found[2]
+        mark = fence[1] or fence[2]
         if not opened:
             opened = mark
         elif mark.startswith(opened) and line.strip(" \t") == mark:

@@ -108,11 +108,11 @@ def duplicates(
     fingerprints = view.facts.fingerprints
     live = np.frombuffer(members(rows, LIVE).to_array(), np.uint32)
     if wanted is None:
-        found = _all_groups(rows, view, live)
+        listed = _all_groups(rows, view, live)
     else:
         at = int(np.searchsorted(live, wanted))
-        found = [_group_with(rows, view, live, at)] if at < len(live) and live[at] == wanted else []
-    groups = [_best_first(rows, group) for group in found if len(group) > 1]
+        listed = [_group_with(rows, view, live, at)] if at < len(live) and live[at] == wanted else []
+    groups = [_best_first(rows, group) for group in listed if len(group) > 1]
     groups.sort(key=lambda group: group[0].ordinal)
     made = (_duplicate_group(rows, group, fingerprints) for group in groups)
     return list(islice((group for group in made if group is not None), limit))
@@ -143,20 +143,20 @@ def _group_with(rows: Reader, index: IndexView, live: NDArray[np.uint32], at: in
     """
     of_live = index.facts.fingerprints[live]
     among = comparable(rows)
-    found = {at} | set(group_of(of_live, at).tolist())
+    members = {at} | set(group_of(of_live, at).tolist())
     seen: set[int] = set()
     while len(seen) < LOOKUPS_MAX:
         # Texts with equal fingerprints have the same near copies, so one of them is looked up.
-        new = [one for one in sorted(found) if int(of_live[one]) not in seen and int(live[one]) in among]
+        new = [one for one in sorted(members) if int(of_live[one]) not in seen and int(live[one]) in among]
         if not new:
             break
         seen.add(int(of_live[new[0]]))
         (body,) = bodies_of(rows, records_of(rows, ids_at(rows, [int(live[new[0]])])))
         for ordinal, _ in near_copies_of(rows, index, body.content, among):
             place = int(np.searchsorted(live, ordinal))
-            if place not in found:
-                found |= {place, *group_of(of_live, place).tolist()}
-    ordinals: list[int] = live[sorted(found)].tolist()
+            if place not in members:
+                members |= {place, *group_of(of_live, place).tolist()}
+    ordinals: list[int] = live[sorted(members)].tolist()
     return ordinals
 
 
@@ -208,17 +208,17 @@ def group_of(fingerprints: NDArray[np.uint64], index: int) -> NDArray[np.int64]:
     The group contains all fingerprints that pairs of near-duplicates connect to this fingerprint. Each
     distinct fingerprint of the group is compared once with all fingerprints. No list of pairs is built.
     """
-    found = np.zeros(len(fingerprints), np.bool_)
-    found[index] = True
+    in_group = np.zeros(len(fingerprints), np.bool_)
+    in_group[index] = True
     seen: set[int] = {0}
     frontier = {int(fingerprints[index])} - seen
     while frontier:
         value = frontier.pop()
         seen.add(value)
-        new = are_near(fingerprints, np.uint64(value)) & ~found
-        found |= new
+        new = are_near(fingerprints, np.uint64(value)) & ~in_group
+        in_group |= new
         frontier |= set(distinct(fingerprints[new]).tolist()) - seen
-    return np.flatnonzero(found)
+    return np.flatnonzero(in_group)
 
 
 def _best_first(rows: Reader, ordinals: Sequence[int]) -> list[AtomRecord]:

@@ -50,13 +50,13 @@ def held(rows: Reader, index: IndexView, body: AtomBody) -> Held | None:
     counted = members(rows, LIVE) - members(rows, (Group.KIND, ENTITY))
     counted &= union(rows, ((Group.BUCKET, bucket) for bucket in body.buckets))
     terms = index_terms(body.content)
-    found = _equal(rows, index, body.content, terms, counted)
-    if not found and len(body.content) <= COMPARED_CHARS:
+    equal = _equal(rows, index, body.content, terms, counted)
+    if not equal and len(body.content) <= COMPARED_CHARS:
         head = [] if body.title is None else index_terms(body.title)
-        own = fingerprint(head + terms)
-        found = _nearly_equal(rows, index, own, frozenset(terms), counted)
-        found = found or _reworded(rows, index, own, body.content, counted)
-    best = min(found, key=lambda one: (one.source != body.source, one.away, one.ordinal), default=None)
+        simhash = fingerprint(head + terms)
+        equal = _nearly_equal(rows, index, simhash, frozenset(terms), counted)
+        equal = equal or _reworded(rows, index, simhash, body.content, counted)
+    best = min(equal, key=lambda one: (one.source != body.source, one.away, one.ordinal), default=None)
     return best and Held(best.id, best.equal, best.away, best.title, best.snippet)
 
 

@@ -79,10 +79,10 @@ def near_copies(rows: Reader, index: IndexView) -> Iterator[tuple[int, int]]:
     live = live[live < index.documents]
     fingerprints = index.facts.fingerprints[live]
     _, firsts = np.unique(fingerprints, return_index=True)
-    chosen = np.zeros(index.documents, np.bool_)
-    chosen[live[firsts]] = True
-    chosen[live[fingerprints == 0]] = False
-    candidates = _candidates(index, chosen)
+    is_member = np.zeros(index.documents, np.bool_)
+    is_member[live[firsts]] = True
+    is_member[live[fingerprints == 0]] = False
+    candidates = _candidates(index, is_member)
     for start in range(0, len(candidates), CHUNK):
         yield from _verified(rows, candidates[start : start + CHUNK])
 
@@ -92,25 +92,25 @@ def near_copies_of(rows: Reader, index: IndexView, text: str, among: BitMap) -> 
 
     At most `COMPARED_MAX` atoms are read: those that have most terms of the text. `among` are live atoms.
     """
-    own = wording_of(text)
-    if own is None or len(own.words) < WORDS_MIN - 1:
+    wording = wording_of(text)
+    if wording is None or len(wording.words) < WORDS_MIN - 1:
         return []
     terms = sorted(set(index_terms(text)))
-    edits = int(_edits_of(np.array(len(own.words))))
+    edits = int(_edits_of(np.array(len(wording.words))))
     if len(terms) < edits + 2:
         return []
     dfs = dict(zip(terms, index.dfs(terms), strict=True))
     rarest = sorted(terms, key=lambda term: (dfs[term], term))
     counts = _counted(index, rarest[: edits + 2])
-    found = np.flatnonzero(counts >= 2)
-    found = found[np.isin(found, np.frombuffer(among.to_array(), np.uint32))]
-    if len(found) > COMPARED_MAX:
-        counts = _counted(index, rarest)[found]
-        found = np.sort(found[np.argsort(-counts, kind="stable")[:COMPARED_MAX]])
+    candidates = np.flatnonzero(counts >= 2)
+    candidates = candidates[np.isin(candidates, np.frombuffer(among.to_array(), np.uint32))]
+    if len(candidates) > COMPARED_MAX:
+        counts = _counted(index, rarest)[candidates]
+        candidates = np.sort(candidates[np.argsort(-counts, kind="stable")[:COMPARED_MAX]])
     copies = []
-    for ordinal, body in zip(found.tolist(), _bodies(rows, found.tolist()), strict=True):
+    for ordinal, body in zip(candidates.tolist(), _bodies(rows, candidates.tolist()), strict=True):
         other = wording_of(body.content)
-        rewording = None if other is None else reworded(own, other)
+        rewording = None if other is None else reworded(wording, other)
         if rewording is not None:
             copies.append((ordinal, rewording))
     return copies
@@ -193,17 +193,17 @@ def _candidates(index: IndexView, chosen: NDArray[np.bool_]) -> NDArray[np.int64
         ids, owners, tfs = _postings(start, columns, numbers)
         sizes += np.bincount(owners, tfs, len(chosen)).astype(np.int64)
         counted = chosen[owners] & (sizes[owners] >= WORDS_MIN - 1) & (sizes[owners] <= TERMS_MAX)
-        found = np.bincount(ids[counted], minlength=len(numbers))
-        found[: len(dfs)] += dfs
-        dfs = found
+        counts = np.bincount(ids[counted], minlength=len(numbers))
+        counts[: len(dfs)] += dfs
+        dfs = counts
     wanted = chosen & (sizes >= WORDS_MIN - 1) & (sizes <= TERMS_MAX)
     ranks = np.empty(len(numbers), np.int64)
     ranks[np.argsort(dfs, kind="stable")] = np.arange(len(numbers))
     blocks = [np.zeros((0, 2), np.uint64)]
     for start, columns in index.columns():
         ids, owners, _ = _postings(start, columns, numbers)
-        kept = wanted[owners]
-        blocks += _keys(np.sort(owners[kept] << 32 | ranks[ids[kept]]), sizes)
+        is_wanted = wanted[owners]
+        blocks += _keys(np.sort(owners[is_wanted] << 32 | ranks[ids[is_wanted]]), sizes)
     return _pairs(np.concatenate(blocks), sizes)
 
 
@@ -240,8 +240,8 @@ def _pairs(blocks: NDArray[np.uint64], sizes: NDArray[np.int64]) -> NDArray[np.i
     every, counted = np.concatenate(pairs), np.concatenate(sharing)
     every = every[np.argsort(counted, kind="stable")]
     _, firsts = np.unique(every, return_index=True)
-    chosen = np.sort(every[np.sort(firsts)[:PAIRS_MAX]])
-    return np.stack([chosen >> 32, chosen & 0xFFFFFFFF], axis=1)
+    sample = np.sort(every[np.sort(firsts)[:PAIRS_MAX]])
+    return np.stack([sample >> 32, sample & 0xFFFFFFFF], axis=1)
 
 
 def _postings(

@@ -82,9 +82,9 @@ class Choice:
     def _additions(self, text: ReadAtom, lookup: MentionLookup) -> Enrich | None:
         """Return the command that adds tags and mentions to an atom, or None if there is nothing to add."""
         internal = text.record.ordinal in self._survey.internal
-        found = self._names_in(text)
-        tags = list(self._tags(text, found, internal=internal))
-        mentions = tuple(name.id for name in found)
+        names = self._names_in(text)
+        tags = list(self._tags(text, names, internal=internal))
+        mentions = tuple(name.id for name in names)
         # All categories, however common: the tags of some would change what a filter by category selects.
         categories = tuple(one.value.capitalize() for one in text.categories)
         if not (tags or categories or mentions):
@@ -102,10 +102,10 @@ class Choice:
         internal = text.record.ordinal in survey.internal
         counted = []
         for name in self._names.found_in(text.tokenized, survey.config.known_per_atom):
-            own, every = cached(self._counts, name.id, partial(self._count, name))
+            count, every = cached(self._counts, name.id, partial(self._count, name))
             # For an internal text only internal texts count, so external texts cannot make a name too common.
-            if survey.fits(own, survey.internal) and (internal or survey.fits(every, survey.texts)):
-                counted.append((own, name.tokens.words, name))
+            if survey.fits(count, survey.internal) and (internal or survey.fits(every, survey.texts)):
+                counted.append((count, name.tokens.words, name))
         counted.sort(key=lambda one: one[:2])
         return [name for _, _, name in counted[: survey.config.mentions_per_atom]]
 
@@ -182,8 +182,8 @@ class Topics:
         The same texts are read for every text with the topic, so that these two texts get it as well.
         """
         first = islice(self._common(topic), EVIDENCE)
-        chosen = (one for one in first if topic in self._of(one, None, most))
-        return sum(1 for _ in islice(chosen, 2)) == 2
+        texts = (one for one in first if topic in self._of(one, None, most))
+        return sum(1 for _ in islice(texts, 2)) == 2
 
     def _of(self, ordinal: int, text: ReadAtom | None, most: Callable[[ReadAtom], int]) -> tuple[Topic, ...]:
         """Return the topics of a text, which is read only if they are not known."""
@@ -206,8 +206,8 @@ class Topics:
             yield from (topic for _, topic in sorted(ranked))
 
     def _common(self, topic: Topic) -> BitMap:
-        found = self._survey.among(topic[0])
-        return found if len(topic) == 1 else found & self._survey.among(topic[1])
+        texts = self._survey.among(topic[0])
+        return texts if len(topic) == 1 else texts & self._survey.among(topic[1])
 
     def _rank(self, topic: Topic) -> tuple[float, ...] | None:
         """Return the rank of a topic, the lowest for the best, or None if the topic is not suitable."""
@@ -253,18 +253,18 @@ class Relater:
         """Return for each text the commands that add the relations it states. External texts state none."""
         likely = [(at, one) for at, text in enumerate(texts) for one in self._likely(text)]
         parses = self._parsed([one for _, one in likely])
-        found: list[list[AddRelation]] = [[] for _ in texts]
+        commands: list[list[AddRelation]] = [[] for _ in texts]
         for (at, one), parsed in zip(likely, parses, strict=True):
-            found[at] = list(self._commands(one, parsed))
-        return found
+            commands[at] = list(self._commands(one, parsed))
+        return commands
 
     def _likely(self, text: ReadAtom) -> Iterator[_Likely]:
         if text.record.ordinal not in self._survey.internal or not is_likely(text.tokenized.words):
             return
         names = self._names.found_in(text.tokenized, self._survey.config.known_per_atom)
-        known = _by_words(names)
+        by_words = _by_words(names)
         content = text.body.content[: self._survey.config.chars]
-        yield _Likely(text, content, known, TextReader(content, known.__contains__))
+        yield _Likely(text, content, by_words, TextReader(content, by_words.__contains__))
 
     def _parsed(self, likely: list[_Likely]) -> list[dict[int, Doc] | None]:
         """Return the parses of the sentences that can state a relation, by the first character of each."""
@@ -279,15 +279,15 @@ class Relater:
         parses: list[dict[int, Doc] | None] = [{} for _ in likely]
         docs = self._parser.parsed(text for _, _, text in sentences)
         for (number, start, _), doc in zip(sentences, docs, strict=True):
-            own = parses[number]
-            if own is not None:
-                own[start] = doc
+            parse = parses[number]
+            if parse is not None:
+                parse[start] = doc
         return parses
 
     def _commands(self, one: _Likely, parses: dict[int, Doc] | None) -> Iterator[AddRelation]:
         record = one.text.record
-        found = one.reader.statements(parses)
-        for statement in found[: self._survey.config.relations_per_atom]:
+        statements = one.reader.statements(parses)
+        for statement in statements[: self._survey.config.relations_per_atom]:
             subject, object_ = (self._end(end, one.known) for end in (statement.subject, statement.object))
             if subject is not None and object_ is not None:
                 at = statement.start, statement.end
@@ -310,10 +310,10 @@ class Relater:
 
 def _by_words(names: Iterable[Name]) -> dict[tuple[str, ...], Name]:
     """Return the names by the words of their forms. An alias of two names is left out."""
-    found: dict[tuple[str, ...], Name] = {}
+    by_word: dict[tuple[str, ...], Name] = {}
     ambiguous: set[tuple[str, ...]] = set()
     for name in names:
         for form in name.forms:
-            if found.setdefault(form.words, name) is not name and form != name.tokens:
+            if by_word.setdefault(form.words, name) is not name and form != name.tokens:
                 ambiguous.add(form.words)
-    return {words: name for words, name in found.items() if words not in ambiguous}
+    return {words: name for words, name in by_word.items() if words not in ambiguous}

@@ -217,8 +217,8 @@ class _Cycle:
 
     def _to_read(self) -> list[int]:
         """Return the ordinals of the round's atoms from which names have not been learned yet."""
-        chosen = spread(self._round.texts & self._survey.internal, self._survey.config.sample)
-        return [ordinal for ordinal in chosen if ordinal >= self.cursor.at]
+        sample = spread(self._round.texts & self._survey.internal, self._survey.config.sample)
+        return [ordinal for ordinal in sample if ordinal >= self.cursor.at]
 
     def _names_in(self, ordinals: Sequence[int]) -> Iterator[Learn]:
         survey, names, judge = self._survey, self._round.names, self._judge
@@ -233,11 +233,11 @@ class _Cycle:
         for tokens in new.values():
             if tokens.text in claimed:
                 continue
-            found = judge.judged(tokens)
-            if found is not None:
+            judged = judge.judged(tokens)
+            if judged is not None:
                 # The id does not matter: the names are only compared.
-                claimed.add(found.name.text, b"%d" % len(claimed), found.aliases)
-                yield Learn(found.name.text, found.aliases, found.by_parse)
+                claimed.add(judged.name.text, b"%d" % len(claimed), judged.aliases)
+                yield Learn(judged.name.text, judged.aliases, judged.by_parse)
 
     def _add_name(self, receipt: Receipt) -> None:
         """Add a learned name to the known names, unless its entity is hidden."""

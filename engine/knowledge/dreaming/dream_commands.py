@@ -63,26 +63,26 @@ def tag_owners(rows: Lookup, record: AtomRecord) -> TagOwners:
     """
     if record.last_seq == record.created_seq:
         return TagOwners(frozenset(map(tag_identity, record.tags)), frozenset(), frozenset())
-    own: dict[str, bool] = {}
+    is_own: dict[str, bool] = {}
     removed: set[str] = set()
     for entry in subject_history(rows, record.last_seq):
         by_dreamer = entry.header.actor == DREAMER
         if isinstance(entry.body, AtomBody):
             tags = set(map(tag_identity, entry.body.tags))
-            removed = (removed | (own.keys() - tags)) - tags
-            own = {tag: own.get(tag, by_dreamer) for tag in tags}
+            removed = (removed | (is_own.keys() - tags)) - tags
+            is_own = {tag: is_own.get(tag, by_dreamer) for tag in tags}
         elif isinstance(entry.body, TagsBody) and entry.header.kind is EventKind.TAGS_ADDED:
             for tag in map(tag_identity, entry.body.tags):
-                own[tag] = by_dreamer
+                is_own[tag] = by_dreamer
                 if not by_dreamer:
                     removed.discard(tag)
         elif isinstance(entry.body, TagsBody):
             for tag in map(tag_identity, entry.body.tags):
-                own.pop(tag, None)
+                is_own.pop(tag, None)
                 removed.add(tag)
     return TagOwners(
-        frozenset(tag for tag, by_dreamer in own.items() if not by_dreamer),
-        frozenset(tag for tag, by_dreamer in own.items() if by_dreamer),
+        frozenset(tag for tag, by_dreamer in is_own.items() if not by_dreamer),
+        frozenset(tag for tag, by_dreamer in is_own.items() if by_dreamer),
         frozenset(removed),
     )
 
@@ -110,12 +110,12 @@ class Learn:
         record = tx.atom(atom)
         others = {alias: tx.atom(entity_id(tx.id_key, alias)) for alias in self.aliases}
         if record is None:
-            known = next((one for one in others.values() if one is not None and _is_own(tx, one)), None)
+            concept = next((one for one in others.values() if one is not None and _is_own(tx, one)), None)
             free = tuple(alias for alias, one in others.items() if one is None)
-            if known is None:
+            if concept is None:
                 key = entity_key(self.name)
                 return Add(self.name, kind=ENTITY, key=key, aliases=free or None).decide(tx)
-            return _add_aliases(tx, known, (self.name, *free))
+            return _add_aliases(tx, concept, (self.name, *free))
         if not _is_own(tx, record):
             return receipt(atom, record.state if record.kind == ENTITY else State.TOMBSTONED)
         return _add_aliases(tx, record, tuple(alias for alias, one in others.items() if one is None))
@@ -136,8 +136,8 @@ def _add_aliases(tx: Transaction, record: AtomRecord, names: Sequence[str]) -> R
     """Append the event that adds the missing aliases to an entity, which is then no longer implied."""
     body = tx.body(record)
     present = body.aliases or ()
-    known = set(map(entity_identity, (body.content, *present)))
-    new = [name for name in names if entity_identity(name) not in known]
+    identities = set(map(entity_identity, (body.content, *present)))
+    new = [name for name in names if entity_identity(name) not in identities]
     if not new and not is_implied(body):
         return receipt(record.id, record.state)
     meta = {name: value for name, value in (body.meta or {}).items() if name != IMPLIED}
@@ -311,12 +311,12 @@ class AddRelation:
         ends = [_found(tx, end) for end in (self.subject, self.object)]
         if None in ends or ends[0] == ends[1] or self._is_recorded(tx, *ends):
             return unchanged
-        for end, found in zip((self.subject, self.object), ends, strict=True):
-            if found is not None and tx.atom(found) is None:
+        for end, part in zip((self.subject, self.object), ends, strict=True):
+            if part is not None and tx.atom(part) is None:
                 Add(end.name, kind=ENTITY, key=entity_key(end.name), meta=IMPLIED_META).decide(tx)
         RegisterType(self.predicate).decide(tx)
         data = pack({"source": self.atom, "seq": self.payload_seq, "at": list(self.at)})
-        src, dst = (show_id(found) for found in ends if found is not None)
+        src, dst = (show_id(part) for part in ends if part is not None)
         Link(src, self.predicate, dst, data=data).decide(tx)
         self.added = 1
         self._mention(tx, src, dst)

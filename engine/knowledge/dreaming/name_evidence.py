@@ -195,8 +195,8 @@ class Judge:
             # Capital letters inside a word, as in `GitHub`, are not those of a heading or a sentence.
             return Verdict.LIKELY if tokens.surfaces[0][1:].islower() else Verdict.NAME
         word = tokens.words[0]
-        known = MARKS.get(word, 0)
-        common = word in UNCOUNTABLE or word.endswith(_NOUN_ENDINGS) or known & ~_NAME
+        marks = MARKS.get(word, 0)
+        common = word in UNCOUNTABLE or word.endswith(_NOUN_ENDINGS) or marks & ~_NAME
         signs = evidence.acting + evidence.inside
         named = not common and not evidence.other and signs >= self._config.atoms_min
         return Verdict.LIKELY if named else Verdict.UNLIKELY
@@ -255,8 +255,8 @@ class Judge:
                 if self._whole(word, evidence) == whole:
                     aliases[word.text] = None
                     aliases.update(dict.fromkeys(self._titled(word, evidence)))
-                    found = evidence.written + evidence.longer[whole]
-                    frequent = frequent or self._is_frequent(word, evidence, found)
+                    longer = evidence.written + evidence.longer[whole]
+                    frequent = frequent or self._is_frequent(word, evidence, longer)
         return tuple(aliases) if frequent else ()
 
     def _titled(self, tokens: Tokens, evidence: Evidence) -> tuple[str, ...]:
@@ -345,14 +345,14 @@ def _seen(doc: Doc, start: int, end: int) -> tuple[bool, bool]:
 
 def _places(tokens: Tokens, texts: Sequence[ReadAtom], most: int) -> list[_Place]:
     """Return the first place of the words in each of the texts, at most `most` places."""
-    found: list[_Place] = []
+    places: list[_Place] = []
     for text in texts:
         place = next(_places_in(tokens, text), None)
         if place is not None:
-            found.append(place)
-            if len(found) == most:
+            places.append(place)
+            if len(places) == most:
                 break
-    return found
+    return places
 
 
 def _places_in(tokens: Tokens, text: ReadAtom) -> Iterator[_Place]:

@@ -95,8 +95,8 @@ class Names:
             if _is_findable(tokens) and tokens not in forms:
                 forms.append(tokens)
                 self._identities.add(entity_identity(alias))
-                known = self._by_alias.setdefault(tokens.words, entity)
-                if known != entity:
+                holder = self._by_alias.setdefault(tokens.words, entity)
+                if holder != entity:
                     self._by_alias[tokens.words] = None
                 self._add_length(tokens)
         self._names[entity] = name = name._replace(forms=tuple(forms))
@@ -115,7 +115,7 @@ class Names:
         Any other name matches only the same spelling. In a text that is written in small letters, it also
         matches small letters, unless the word is in a word list and so has another meaning.
         """
-        found: dict[bytes, None] = {}
+        entities: dict[bytes, None] = {}
         words, lengths, after = text.words, self._lengths, 0
         # Few words begin a name, and a comprehension finds them fast: this loop runs over every text.
         for at in [at for at, word in enumerate(words) if word in lengths]:
@@ -124,12 +124,12 @@ class Names:
             for size in lengths[words[at]]:
                 entity = self._find(tuple(words[at : at + size]), text, at)
                 if entity is not None:
-                    found.setdefault(entity)
+                    entities.setdefault(entity)
                     after = at + size
                     break
-            if len(found) == most:
+            if len(entities) == most:
                 break
-        return [self._names[entity] for entity in found]
+        return [self._names[entity] for entity in entities]
 
     def _find(self, words: tuple[str, ...], text: TokenizedText, at: int) -> bytes | None:
         entity = self._by_words.get(words) or self._by_alias.get(words)
@@ -263,12 +263,12 @@ def _says_nothing(text: TokenizedText, tokens: Tokens, at: int) -> bool:
 
 def _sentence(text: TokenizedText, start: int, end: int) -> list[str]:
     """Return the tokens of the sentence around words, without these words."""
-    found: list[str] = []
+    words: list[str] = []
     for step, at in ((-1, start - 1), (1, end)):
         for _ in range(_SENTENCE_WORDS_MAX):
             token = text.surfaces[at]
             if not token or token in _SENTENCE_ENDS:
                 break
-            found.append(token)
+            words.append(token)
             at += step
-    return found
+    return words

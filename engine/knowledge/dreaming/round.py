@@ -165,7 +165,7 @@ def _changed_ordinals(rows: Reader, cursor: Cursor, size: int) -> tuple[BitMap, 
 
 def _known(rows: Reader, survey: Survey, names: Names) -> list[tuple[int, Name]]:
     """Add the names of the internal entities to `names`. Return each name with the ordinal of its entity."""
-    found = []
+    present = []
     ordinals = survey.entities.to_array()
     records = records_of(rows, ids_at(rows, ordinals))
     for ordinal, record, body in zip(ordinals, records, bodies_of(rows, records), strict=True):
@@ -175,8 +175,8 @@ def _known(rows: Reader, survey: Survey, names: Names) -> list[tuple[int, Name]]
         if record.provenance == PROVENANCES[0] and not implied:
             name = names.add(body.content, record.id, body.aliases or ())
             if name is not None:
-                found.append((ordinal, name))
-    return found
+                present.append((ordinal, name))
+    return present
 
 
 def check_bounds(config: object, budget: object, seconds: object) -> None:

@@ -110,19 +110,19 @@ class Survey:
 
     def read(self, ordinals: Sequence[int]) -> list[ReadAtom]:
         """Return the atoms with these ordinals."""
-        known = self._read
-        found = {ordinal: known.pop(ordinal) for ordinal in ordinals if ordinal in known}
-        new = [ordinal for ordinal in ordinals if ordinal not in found]
+        cached = self._read
+        texts = {ordinal: cached.pop(ordinal) for ordinal in ordinals if ordinal in cached}
+        new = [ordinal for ordinal in ordinals if ordinal not in texts]
         if new:
             records = records_of(self.rows, ids_at(self.rows, new))
             for ordinal, record, body in zip(new, records, bodies_of(self.rows, records), strict=True):
                 tokenized = TokenizedText(body.title, body.content, self.config.chars)
-                found[ordinal] = ReadAtom(record, body, tokenized)
+                texts[ordinal] = ReadAtom(record, body, tokenized)
                 self._tokens += len(tokenized.words)
-        known.update(found)  # the texts used last are the last in the dictionary
-        while self._tokens > TOKENS_MAX or len(known) > CACHED_MAX:
-            self._tokens -= len(known.pop(next(iter(known))).tokenized.words)
-        return [found[ordinal] for ordinal in ordinals]
+        cached.update(texts)  # the texts used last are the last in the dictionary
+        while self._tokens > TOKENS_MAX or len(cached) > CACHED_MAX:
+            self._tokens -= len(cached.pop(next(iter(cached))).tokenized.words)
+        return [texts[ordinal] for ordinal in ordinals]
 
     @cached_property
     def name_atoms_min(self) -> int:

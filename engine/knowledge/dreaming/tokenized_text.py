@@ -101,14 +101,14 @@ class TokenizedText:
 
     def names(self, config: DreamConfig) -> list[Tokens]:
         """Return the first `candidates_per_atom` runs of capitalised words that can be names, each once."""
-        found: dict[tuple[str, ...], Tokens] = {}
+        names: dict[tuple[str, ...], Tokens] = {}
         for start, end in self._runs():
             tokens = Tokens(tuple(self.surfaces[start:end]), tuple(self.words[start:end]))
-            if tokens.words not in found and is_possible(tokens, config):
-                found[tokens.words] = tokens
-                if len(found) == config.candidates_per_atom:
+            if tokens.words not in names and is_possible(tokens, config):
+                names[tokens.words] = tokens
+                if len(names) == config.candidates_per_atom:
                     break
-        return list(found.values())
+        return list(names.values())
 
     def _runs(self) -> Iterator[tuple[int, int]]:
         for run in self.named.runs:
@@ -134,18 +134,18 @@ class TokenizedText:
 
     def _begins_no_name(self, at: int) -> bool:
         word, mark = self.words[at], self.read.marks[at]
-        known = mark & _NO_BEGINNING and not mark & Mark.NAME
-        return bool(known) or word in STOP_WORDS or not word[0].isalpha()
+        cannot_begin = mark & _NO_BEGINNING and not mark & Mark.NAME
+        return bool(cannot_begin) or word in STOP_WORDS or not word[0].isalpha()
 
     def phrases(self) -> list[tuple[str, str]]:
         """Return the pairs of adjacent words in lower case that may be phrases, in the order of the text."""
-        found: dict[tuple[str, str], None] = {}
+        phrases: dict[tuple[str, str], None] = {}
         before = None
         for word in self._content:
             if word and before and before != word:
-                found[before, word] = None
+                phrases[before, word] = None
             before = word
-        return list(found)
+        return list(phrases)
 
     def keywords(self) -> list[str]:
         """Return the words in lower case that may be tags by themselves, in the order of the text."""
@@ -181,11 +181,11 @@ class TokenizedText:
 
     def places(self, words: tuple[str, ...]) -> Iterator[int]:
         """Yield the indices at which a sequence of words begins."""
-        at, size, own = -1, len(words), self.words
+        at, size, text_words = -1, len(words), self.words
         try:
             while True:
-                at = own.index(words[0], at + 1)
-                if size == 1 or tuple(own[at : at + size]) == words:
+                at = text_words.index(words[0], at + 1)
+                if size == 1 or tuple(text_words[at : at + size]) == words:
                     yield at
         except ValueError:
             return
@@ -219,8 +219,8 @@ def is_possible(tokens: Tokens, config: DreamConfig) -> bool:
         return False
     if len(words) > 1:
         return max(map(len, words)) > 1
-    word, known, upper = words[0], MARKS.get(words[0], 0), tokens.surfaces[0].isupper()
-    if known & (Mark.TEMPORAL | Mark.MONTH_SHORT) or (known & _NO_NAME and not known & Mark.NAME):
+    word, marks, upper = words[0], MARKS.get(words[0], 0), tokens.surfaces[0].isupper()
+    if marks & (Mark.TEMPORAL | Mark.MONTH_SHORT) or (marks & _NO_NAME and not marks & Mark.NAME):
         return False
     if (
         word in FUNCTION_WORDS
@@ -229,7 +229,7 @@ def is_possible(tokens: Tokens, config: DreamConfig) -> bool:
         or len(word) < config.name_chars_min - upper
     ):
         return False
-    return upper or bool(known & Mark.NAME) or not is_verb(word)
+    return upper or bool(marks & Mark.NAME) or not is_verb(word)
 
 
 def _is_distinctive(surface: str, word: str, config: DreamConfig) -> bool:
@@ -243,8 +243,8 @@ def _is_distinctive(surface: str, word: str, config: DreamConfig) -> bool:
 
 def is_given_name(tokens: Tokens) -> bool:
     """Return True if the first word is a given name and has no other meaning."""
-    known = MARKS.get(tokens.words[0], 0)
-    return bool(known & Mark.NAME) and not known & Mark.NAME_HINT
+    marks = MARKS.get(tokens.words[0], 0)
+    return bool(marks & Mark.NAME) and not marks & Mark.NAME_HINT
 
 
 def is_person(tokens: Tokens) -> bool:

@@ -44,22 +44,22 @@ def context(rows: Reader, view: View, query: str, budget: int, filters: Filters 
         CorruptionError: a row is missing or malformed, or rows contradict each other.
     """
     limit = hits_wanted(checked_budget(budget))
-    found = recall(rows, view, query, limit=limit, filters=filters, per_page=0)
+    recalled = recall(rows, view, query, limit=limit, filters=filters, per_page=0)
     index = view.store.index.view(rows)
     # As in BM25, document frequencies count all atoms, including those that the filters exclude.
-    frequencies = [index.df(term) for term in found.terms]
+    frequencies = [index.df(term) for term in recalled.terms]
     radius = radius_of(budget, query_rarity(index.counted, frequencies))
     sources = SourceReader(rows, index, filters)
-    hits = sources.passages({atom_id(hit.id): hit.score for hit in found.hits})
-    hits, leads = _subjects_first(found, hits)
+    hits = sources.passages({atom_id(hit.id): hit.score for hit in recalled.hits})
+    hits, leads = _subjects_first(recalled, hits)
     shown = inflate(
-        *(found.query, hits, sources.passage_at),
+        *(recalled.query, hits, sources.passage_at),
         budget=budget,
         radius=radius,
-        size=found.size,
+        size=recalled.size,
         leads=leads,
     )
-    return replace(shown, matched=found.matched)
+    return replace(shown, matched=recalled.matched)
 
 
 def _subjects_first(found: Recall, hits: Sequence[Passage]) -> tuple[list[Passage], int]:
@@ -150,11 +150,11 @@ class SourceReader:
 
 def _by_source(records: Iterable[AtomRecord]) -> dict[str, list[int]]:
     """Map each source to the ordinals of its records. Records without a sequence are left out."""
-    found: dict[str, list[int]] = {}
+    sequences: dict[str, list[int]] = {}
     for record in records:
         if record.source is not None and record.sequence is not None:
-            found.setdefault(record.source, []).append(record.ordinal)
-    return found
+            sequences.setdefault(record.source, []).append(record.ordinal)
+    return sequences
 
 
 def _passage(record: AtomRecord, body: AtomBody, position: Position | None, score: float = 0.0) -> Passage:

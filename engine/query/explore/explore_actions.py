@@ -150,19 +150,19 @@ def parse_action(text: str) -> Action:
         raise _refused(f"a reply of type {type(text).__name__} is not a string")
     if len(text) > REPLY_CHARS_MAX:
         raise _refused(f"a reply of {len(text)} characters is too long for an action")
-    found: list[Action] = []
+    actions: list[Action] = []
     errors: list[InvalidInputError] = []
     for raw in text.split("\n"):
         line = raw.strip(" \t\r")
         if line and not _FENCE.fullmatch(line):
             try:
-                found += _actions_of(line)
+                actions += _actions_of(line)
             except InvalidInputError as error:
                 errors.append(error)
-    if len(set(found)) > 1:
-        raise _refused(f"the reply has several actions: {', '.join(dict.fromkeys(map(str, found)))}")
-    if found:
-        return found[0]
+    if len(set(actions)) > 1:
+        raise _refused(f"the reply has several actions: {', '.join(dict.fromkeys(map(str, actions)))}")
+    if actions:
+        return actions[0]
     raise _refused(str(errors[0]) if errors else f"{quoted(text.strip())} is not an action")
 
 
@@ -181,19 +181,19 @@ def _actions_of(line: str) -> list[Action]:
     if verb is None:
         return []
     name, rest = verb[1].upper().replace("NEIGHBOURS", "NEIGHBORS"), line[verb.end() :]
-    chosen = Verb(name)
-    argument = "" if chosen is Verb.ANSWER else None
+    actual = Verb(name)
+    argument = "" if actual is Verb.ANSWER else None
     if argument is None:
         rest = rest.lstrip(":= \t")
         inside = _in_brackets(rest)
         if inside is not None:
-            argument, rest = _plain(inside[1:-1].strip(" \t"), chosen), rest[len(inside) :]
+            argument, rest = _plain(inside[1:-1].strip(" \t"), actual), rest[len(inside) :]
         else:
             rest = _OPTIONS.sub("", rest.rstrip("`* \t"))
-            argument, rest = _bare(rest, chosen, shouted=verb[1].isupper())
+            argument, rest = _bare(rest, actual, shouted=verb[1].isupper())
     if not _REASON.fullmatch(rest) or _ANOTHER.search(rest):
         raise InvalidInputError(f"{quoted(line)} is not one action with one argument")
-    return [Action(chosen, argument)]
+    return [Action(actual, argument)]
 
 
 def _in_brackets(text: str) -> str | None:
@@ -235,10 +235,10 @@ def _bare(text: str, verb: Verb, *, shouted: bool) -> tuple[str, str]:
     if string := _STRING.match(text, begin):
         return _plain(string[0], verb), text[string.end() :]
     words = _WORD if verb in (Verb.PEEK, Verb.EXPAND) else _UNTIL_DASH
-    found = words.match(text, begin)
-    if found is None or (words is _UNTIL_DASH and not shouted):
+    match = words.match(text, begin)
+    if match is None or (words is _UNTIL_DASH and not shouted):
         raise InvalidInputError(f"{verb} takes one argument in brackets, not {quoted(text)}")
-    return _plain(found[0].rstrip(" \t"), verb), text[found.end() :]
+    return _plain(match[0].rstrip(" \t"), verb), text[match.end() :]
 
 
 class Program:

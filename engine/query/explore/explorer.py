@@ -134,9 +134,9 @@ class Explorer:
             raise InvalidInputError(f"{len(checked)} known ids; at most {KNOWN_MAX} are allowed")
         with self._scope() as scope:
             candidates = limit if read is None else max(limit, CANDIDATES)
-            found, contents = hints_of(scope, query, candidates, filters, checked)
-            whole = Hints(found, entities_in(scope, query))
-            atoms = {hint.id: resolve_id(scope.rows, hint.id) for hint in found}
+            hints, contents = hints_of(scope, query, candidates, filters, checked)
+            whole = Hints(hints, entities_in(scope, query))
+            atoms = {hint.id: resolve_id(scope.rows, hint.id) for hint in hints}
         if read is not None:
             whole = self._with_chosen(whole, contents, limit, read(whole.hints), budget)
         for most in texts:
@@ -161,10 +161,10 @@ class Explorer:
 
         The whole texts of chosen atoms stand in place of titles, as far as the budget suffices.
         """
-        found = list(zip(answer.hints, contents, strict=True))
-        found = [one for at, one in enumerate(found) if at < limit or one[0].id in chosen]
-        answer = replace(answer, hints=tuple(hint for hint, _ in found))
-        for at, (hint, content) in enumerate(found):
+        pairs = list(zip(answer.hints, contents, strict=True))
+        pairs = [one for at, one in enumerate(pairs) if at < limit or one[0].id in chosen]
+        answer = replace(answer, hints=tuple(hint for hint, _ in pairs))
+        for at, (hint, content) in enumerate(pairs):
             if hint.id in chosen:
                 with_text = _with_text(answer, at, content)
                 if budget is None or self._priced(with_text).cost_tokens <= budget:
@@ -253,11 +253,11 @@ class Explorer:
 
         if most is None:
             return self._charged(beginning(answer.text))
-        kept = longest(answer.text, most, lambda text: beginning(text).cost_tokens)
-        if kept is None:
+        fitting = longest(answer.text, most, lambda text: beginning(text).cost_tokens)
+        if fitting is None:
             costs = (beginning(answer.text[:1]).cost_tokens, beginning(answer.text).cost_tokens)
             raise _too_small(most, min(costs))
-        return self._charged(beginning(kept))
+        return self._charged(beginning(fitting))
 
     def explore_neighbors(
         self,
@@ -289,12 +289,12 @@ class Explorer:
             ConflictError: several atoms have this name.
             InvalidInputError: `limit` or `offset` is out of range, or the budget is too small.
         """
-        chosen = choice(Direction, direction, "direction")
+        side = choice(Direction, direction, "direction")
         with self._scope() as scope:
-            found = resolve_node(scope, node)
-            wanted = wanted_edges(scope, chosen, types, filters)
-            triples, after = page_of(scope, found, wanted, limit, offset)
-            whole = Neighbors(node_of(scope, found), triples, after)
+            node_found = resolve_node(scope, node)
+            wanted = wanted_edges(scope, side, types, filters)
+            triples, after = page_of(scope, node_found, wanted, limit, offset)
+            whole = Neighbors(node_of(scope, node_found), triples, after)
 
         def beginning(most: int) -> Neighbors:
             return replace(

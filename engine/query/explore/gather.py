@@ -47,12 +47,12 @@ class Gather:
         """Return the ids of the hints whose texts are worth their cost, the best first."""
         if asked := [hint.id for hint in hints if hint.asked]:
             return asked
-        chosen, spent = [], 0
+        picked, spent = [], 0
         for worth, hint in by_worth(hints):
             if worth * PART * left >= spent + _price(hint):
                 spent += _price(hint)
-                chosen.append(hint.id)
-        return chosen
+                picked.append(hint.id)
+        return picked
 
     def decide(self, state: State) -> Action:
         """Return the next step: a text or a part of a text, connections, or ANSWER."""

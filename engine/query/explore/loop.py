@@ -104,17 +104,17 @@ def explore(
         InvalidInputError: an argument is out of range, the query has no word to search for, `policy` is
             not a policy, or a decision of the policy is not an action.
     """
-    chosen = Gather() if policy is None else policy
-    if isinstance(chosen, type):
-        raise InvalidInputError(f"policy must be a Policy object, not the class {chosen.__name__}")
-    instance(chosen, Policy, "policy")
+    playing = Gather() if policy is None else policy
+    if isinstance(playing, type):
+        raise InvalidInputError(f"policy must be a Policy object, not the class {playing.__name__}")
+    instance(playing, Policy, "policy")
     instance(filters, Filters, "filters")
     if not checked_text(query, "query", limits.QUERY_BYTES_MAX).strip():
         raise InvalidInputError("the question is blank; give at least one word")
     _between(budget, "budget", BUDGET_MIN, limits.INTEGER_MAX)
     _between(steps, "steps", 1, STEPS_MAX)
-    run = _Run(memory, Explorer(memory), query, budget, filters, on_step, chosen)
-    return run.exploration(run.follow(chosen, steps))
+    run = _Run(memory, Explorer(memory), query, budget, filters, on_step, playing)
+    return run.exploration(run.follow(playing, steps))
 
 
 def _between(value: object, what: str, least: int, most: int) -> None:
@@ -235,13 +235,13 @@ class _Run:
     def _recall(self, query: str) -> Hints:
         left = self.budget - self.explorer.total
         # Known hints are left out, except hints without a score, whose atoms were only found as neighbours.
-        known = [hint.id for hint in self.found.hints if hint.score]
+        ids = [hint.id for hint in self.found.hints if hint.score]
         policy = self.policy
         read = None
         if isinstance(policy, ReadingAtOnce):
             read = partial(policy.read_at_once, left=left)
         return self.explorer.explore_recall(
-            query, HINTS, filters=self.filters, known=known, budget=left, read=read
+            query, HINTS, filters=self.filters, known=ids, budget=left, read=read
         )
 
     def _add_answer(self, action: Action, answer: VerbAnswer, target: str | None) -> None:
@@ -261,8 +261,8 @@ class _Run:
             record = scope.record(hint.id)
             text = body_of(scope.rows, record).content
         place = record.title, record.source, record.sequence
-        found = Finding(Verb.EXPAND, show_id(record.id), *place, text, whole=True)
-        self.found.add(replace(found, provenance=record.provenance))
+        finding = Finding(Verb.EXPAND, show_id(record.id), *place, text, whole=True)
+        self.found.add(replace(finding, provenance=record.provenance))
 
     def _refuse(self, action: Action | None, why: str) -> None:
         self.refused += 1
@@ -352,8 +352,8 @@ def answer_from(
     scores = [(hint.id, odds(hint)) for hint in hints if hint.score]
     best = max((score for _, score in scores), default=0.0) or 1.0
     with scope_of(memory) as scope:
-        found = zip(read.values(), records_of(scope.rows, list(map(atom_id, read))), strict=True)
-        live = [(item, record) for item, record in found if record.state is AtomState.LIVE]
+        records = zip(read.values(), records_of(scope.rows, list(map(atom_id, read))), strict=True)
+        live = [(item, record) for item, record in records if record.state is AtomState.LIVE]
         bodies = bodies_of(scope.rows, [record for _, record in live])
         question = analyze_question(query, now=scope.log.time)
         weights = weighted(question, scope.weights(question.terms))

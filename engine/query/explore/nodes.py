@@ -117,11 +117,11 @@ def resolve_node(scope: Scope, name: str) -> FoundNode:
         return _tag(scope, name) or _entity(scope, name) or _nothing(name)
     digits = len(name.replace("-", "")) if set(name) <= _HEX else 0
     whole = digits == ID_DIGITS and read_atom(scope.rows, resolve_id(scope.rows, name)) is not None
-    found = scope.record(name) if whole else _entity(scope, name)
-    if found is None and ID_DIGITS_MIN <= digits < ID_DIGITS:
-        found = _by_id(scope, name)
+    record = scope.record(name) if whole else _entity(scope, name)
+    if record is None and ID_DIGITS_MIN <= digits < ID_DIGITS:
+        record = _by_id(scope, name)
     return (
-        found
+        record
         or pieces_named(scope.rows, name)
         or _titled(scope, name)
         or _only(scope, name, _aliased(scope, name))
@@ -145,10 +145,10 @@ def resolve_atom(scope: Scope, name: str) -> AtomRecord | Pieces:
         digits = name.replace("-", "") if isinstance(name, str) else ""
         if not digits or len(digits) >= ID_DIGITS or digits[0] == "#":
             raise
-        found = _page_or_title(scope, name)
-        if found is None:
+        record = _page_or_title(scope, name)
+        if record is None:
             raise error from None
-        return found
+        return record
 
 
 def first_of(found: AtomRecord | Pieces) -> AtomRecord:
@@ -186,8 +186,8 @@ def _aliased(scope: Scope, name: str) -> list[AtomRecord]:
 def _named_or_aliased(scope: Scope, name: str) -> AtomRecord | None:
     """Return the live entity with this name, or the only one with this alias."""
     record = _entity(scope, name)
-    if record is None and has_aliases(scope.rows) and len(found := _aliased(scope, name)) == 1:
-        return found[0]
+    if record is None and has_aliases(scope.rows) and len(aliases := _aliased(scope, name)) == 1:
+        return aliases[0]
     return record
 
 
@@ -205,10 +205,10 @@ def _by_words(scope: Scope, name: str) -> AtomRecord | None:
         ConflictError: the names of several entities have all these words.
     """
     terms = set(index_terms(name))
-    found = scope.entities if terms else BitMap()
+    entities = scope.entities if terms else BitMap()
     for term in sorted(terms):
-        found = found & scope.index.ordinals_with(term)
-    records = (record_at(scope.rows, ordinal) for ordinal in islice(found, CANDIDATES))
+        entities = entities & scope.index.ordinals_with(term)
+    records = (record_at(scope.rows, ordinal) for ordinal in islice(entities, CANDIDATES))
     # The index also covers an entity's title, which is its type and not part of its name.
     named = (one for one in records if terms <= set(index_terms(body_of(scope.rows, one).content)))
     return _only(scope, name, list(islice(named, SHOWN + 1)))
@@ -252,7 +252,7 @@ def entities_in(scope: Scope, query: str) -> tuple[str, ...]:
     words = query.split()[:WORDS_LOOKED_AT]
     if not scope.entities:
         return ()
-    found: dict[int, str] = {}
+    entities: dict[int, str] = {}
     taken: set[int] = set()
     for length in range(min(RUN_WORDS_MAX, len(words)), 0, -1):
         for start in range(len(words) - length + 1):
@@ -262,9 +262,9 @@ def entities_in(scope: Scope, query: str) -> tuple[str, ...]:
             name = " ".join(words[start : start + length])
             record = _named_or_aliased(scope, name) or _named_or_aliased(scope, name.strip(_MARKS))
             if record is not None:
-                found[start] = body_of(scope.rows, record).content
+                entities[start] = body_of(scope.rows, record).content
                 taken |= run
-    names = dict.fromkeys(found[start] for start in sorted(found))
+    names = dict.fromkeys(entities[start] for start in sorted(entities))
     return tuple(names)[:SHOWN]
 
 
@@ -291,9 +291,9 @@ def passing(scope: Scope, found: AtomRecord | Pieces, filters: Filters) -> AtomR
         return found
     passes = check_of(scope, filters)
     if isinstance(found, Pieces):
-        kept = tuple(filter(passes, found.records))
-        if kept:
-            return Pieces(found.source, kept)
+        records = tuple(filter(passes, found.records))
+        if records:
+            return Pieces(found.source, records)
     elif passes(found):
         return found
     raise NotFoundError(f"{scope.short_id(first_of(found).id)} is there, but does not pass the filter")
@@ -332,11 +332,11 @@ def asked_page(scope: Scope, core: str) -> Pieces | None:
     """
     for name in _names(core):
         try:
-            found = pieces_named(scope.rows, name)
+            pieces = pieces_named(scope.rows, name)
         except (ConflictError, InvalidInputError):
             continue  # several pages have the name, or a word has a character that no name can have
-        if found is not None:
-            return found
+        if pieces is not None:
+            return pieces
     return None
 
 

@@ -174,16 +174,16 @@ def quotes_of(
     shares = [one.factor(asked) * one.share() / whole for one in read]
     if max(shares, default=0.0) < ENOUGH and not any(text.asked for text in texts):
         return ()
-    found = [
+    quotes = [
         (one.factor(asked) * one.text.share * score, one, at, sentence)
         for one in read
         for at, (score, sentence) in enumerate(one.sentences())
     ]
-    found.sort(
+    quotes.sort(
         key=lambda each: -each[0]
     )  # the sort is stable: equal sentences stay in the order of the texts
-    least = NEAR_BEST * found[0][0] if found else 0.0
-    best = [each[1:] for each in found if each[0] >= least and each[0] > 0][:QUOTES_MAX]
+    least = NEAR_BEST * quotes[0][0] if quotes else 0.0
+    best = [each[1:] for each in quotes if each[0] >= least and each[0] > 0][:QUOTES_MAX]
     order = list(dict.fromkeys(one for one, _, _ in best))
     best.sort(key=lambda each: (order.index(each[0]), each[1]))
     return tuple(one.quote(sentence) for one, _, sentence in best)
@@ -218,9 +218,9 @@ class _Read:
         """Return the weight of the terms in the text; a part of a name counts less than its share."""
         there = one_by_one(value for term, value in self.weights.items() if term in self.terms)
         for name in self.names:
-            known = [term for term in name if term in self.terms]
-            if len(known) < len(name):
-                there -= one_by_one(self.weights[term] for term in known) * (1 - len(known) / len(name))
+            terms = [term for term in name if term in self.terms]
+            if len(terms) < len(name):
+                there -= one_by_one(self.weights[term] for term in terms) * (1 - len(terms) / len(name))
         return there
 
     def factor(self, asked: frozenset[str]) -> float:

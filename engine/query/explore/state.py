@@ -122,8 +122,8 @@ class State:
 
     def has_whole(self, id: str) -> bool:  # noqa: A002
         """Return True if the context contains the whole text of the atom."""
-        found = self.finding(id)
-        return found is not None and found.whole
+        finding = self.finding(id)
+        return finding is not None and finding.whole
 
     @property
     def unread(self) -> tuple[Hint, ...]:
@@ -228,11 +228,11 @@ class Gathered:
                 return self._connections(answer, id)
             case Expanded(title=title, source=source, sequence=sequence, text=text):
                 whole = answer.next is None and not answer.offset
-                found = Finding(Verb.EXPAND, id, title, source, sequence, text, whole)
-                return self.add(replace(found, provenance=answer.provenance))
+                finding = Finding(Verb.EXPAND, id, title, source, sequence, text, whole)
+                return self.add(replace(finding, provenance=answer.provenance))
             case Peek(title=title, source=source, text=text, whole=whole):
-                found = Finding(Verb.PEEK, id, title, source, None, text, whole)
-                return self.add(replace(found, provenance=answer.provenance))
+                finding = Finding(Verb.PEEK, id, title, source, None, text, whole)
+                return self.add(replace(finding, provenance=answer.provenance))
         raise TypeError(f"{type(answer).__name__} is not an answer of a verb")
 
     def _named(self, entities: tuple[str, ...]) -> int:
@@ -245,10 +245,10 @@ class Gathered:
 
         If there was a hint for the atom, keep the hint with the higher score and return False.
         """
-        for at, known in enumerate(self.hints):
-            if same(known.id, hint.id):
-                if hint.score > known.score:
-                    self.hints[at] = replace(hint, id=known.id)
+        for at, older in enumerate(self.hints):
+            if same(older.id, hint.id):
+                if hint.score > older.score:
+                    self.hints[at] = replace(hint, id=older.id)
                 return False
         self.hints.append(hint)
         return True
@@ -258,9 +258,9 @@ class Gathered:
             self._hint(Hint(one.id, _line(one), 0, 0)) for one in answer.triples if one.id is not None
         )
         # Tags and neighbours in a source lead to other atoms, but do not answer a question themselves.
-        known = {text for one in self.context if one.verb is Verb.NEIGHBORS for text in one.text.splitlines()}
+        shown = {text for one in self.context if one.verb is Verb.NEIGHBORS for text in one.text.splitlines()}
         lines = [_line(one) for one in answer.triples if " " not in one.predicate]
-        edges = "\n".join(text for text in lines if text not in known)
+        edges = "\n".join(text for text in lines if text not in shown)
         if edges:
             name = answer.node.name
             self.context.append(Finding(Verb.NEIGHBORS, id, name, None, None, edges, answer.next is None))
@@ -270,10 +270,10 @@ class Gathered:
         """Add the text of an atom, and return True if the text was not known."""
         hinted = next((hint.id for hint in self.hints if same(found.id, hint.id)), "")
         found = replace(found, digits=max(ID_DIGITS, len(hinted)))
-        for at, known in enumerate(self.context):
-            if known.verb is not Verb.NEIGHBORS and known.id == found.id:
+        for at, finding in enumerate(self.context):
+            if finding.verb is not Verb.NEIGHBORS and finding.id == found.id:
                 self.context[at] = found
-                return known.text != found.text
+                return finding.text != found.text
         self.context.append(found)
         return True
 

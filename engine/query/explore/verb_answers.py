@@ -100,10 +100,10 @@ def hints_of(
     atoms = [atom_id(hit.id) for hit in hits]
     bodies = bodies_of(scope.rows, records_of(scope.rows, atoms))
     scores = [round(100 * hit.score / (hit.score + ceiling)) for hit in hits]
-    found = zip(atoms, _titles(hits, weights), scores, bodies, strict=True)
+    rows = zip(atoms, _titles(hits, weights), scores, bodies, strict=True)
     hints = (
         Hint(scope.short_id(atom), title, score, tokens_of(body.content), provenance=hit.provenance)
-        for hit, (atom, title, score, body) in zip(hits, found, strict=True)
+        for hit, (atom, title, score, body) in zip(hits, rows, strict=True)
     )
     found_hints = list(zip(hints, (body.content for body in bodies), strict=True))
     if asked := _asked(scope, answer.core, filters, starts):
@@ -273,17 +273,17 @@ def _triples(scope: Scope, found: FoundNode, wanted: WantedEdges) -> Iterator[La
 
 def _of_page(scope: Scope, page: Pieces, wanted: WantedEdges) -> Iterator[LazyTriple]:
     """Yield the triples of a page: the edges of its pieces to other atoms, then the tags of the pieces."""
-    own = page_name(scope, page)
+    title = page_name(scope, page)
     seen: set[tuple[bytes, bytes, bool]] = set()
     for piece, edge, other in edges_of_pieces(scope.rows, page, wanted.direction, wanted.codes):
         key = edge.type, other.id, edge.src == piece.id
         if key not in seen and wanted.passes(other):
             seen.add(key)
-            yield partial(_of_edge, scope, edge, own, piece.id, other)
+            yield partial(_of_edge, scope, edge, title, piece.id, other)
     if wanted.direction is not Direction.IN and not wanted.codes:
         tags = {tag_identity(tag): tag for record in page.records for tag in record.tags}
         for identity in sorted(tags):
-            yield partial(Triple, own, HAS_TAG, f"#{tags[identity]}", "out", None, None)
+            yield partial(Triple, title, HAS_TAG, f"#{tags[identity]}", "out", None, None)
 
 
 def _of_tag(scope: Scope, tag: str, wanted: WantedEdges) -> Iterator[LazyTriple]:
@@ -300,19 +300,19 @@ def _has_tag(scope: Scope, record: AtomRecord, tag: str) -> Triple:
 
 
 def _of_atom(scope: Scope, record: AtomRecord, wanted: WantedEdges) -> Iterator[LazyTriple]:
-    own = scope.name(record)
+    title = scope.name(record)
     for edge in edges_at(scope.rows, record.id, wanted.direction, wanted.codes):
         other = read_atom(scope.rows, far_end(edge, record.id))
         if other is not None and other.state is State.LIVE and wanted.passes(other):
-            yield partial(_of_edge, scope, edge, own, record.id, other)
+            yield partial(_of_edge, scope, edge, title, record.id, other)
     if wanted.codes:
         return
     if wanted.direction is not Direction.IN:
         for tag in sorted(record.tags, key=tag_identity):
-            yield partial(Triple, own, HAS_TAG, f"#{tag}", "out", None, None)
-        yield from _beside(scope, record, own, wanted.passes, after=True)
+            yield partial(Triple, title, HAS_TAG, f"#{tag}", "out", None, None)
+        yield from _beside(scope, record, title, wanted.passes, after=True)
     if wanted.direction is not Direction.OUT:
-        yield from _beside(scope, record, own, wanted.passes, after=False)
+        yield from _beside(scope, record, title, wanted.passes, after=False)
 
 
 def _of_edge(scope: Scope, edge: EdgeRecord, own: str, atom: bytes, other: AtomRecord) -> Triple:
@@ -334,10 +334,10 @@ def _short_id_if_live(scope: Scope, atom: bytes | None) -> str | None:
 def _beside(
     scope: Scope, record: AtomRecord, own: str, passes: Callable[[AtomRecord], bool], *, after: bool
 ) -> Iterator[LazyTriple]:
-    found = scope.positions.beside(np.array([record.ordinal], np.int64), scope.live_mask, after=after)
-    if found[0] < 0:
+    neighbours = scope.positions.beside(np.array([record.ordinal], np.int64), scope.live_mask, after=after)
+    if neighbours[0] < 0:
         return
-    other = record_at(scope.rows, int(found[0]))
+    other = record_at(scope.rows, int(neighbours[0]))
     if other.source != record.source or not passes(
         other
     ):  # the 64-bit hashes of two sources can collide in the index

@@ -105,7 +105,7 @@ def across(rows: Reader, view: View, query: str, limit: int, filters: Filters = 
     steps = search.steps(names)
     domains = {name.identity: search.domain(name) for name in names}
     listed = {name.identity for name in given}
-    chosen = [
+    ends_joined = [
         name.identity
         for name in (names if given else ends)
         if name.identity in listed
@@ -113,18 +113,18 @@ def across(rows: Reader, view: View, query: str, limit: int, filters: Filters = 
     ]
     strengths = {pair: step.strength for pair, step in steps.items()}
     rarities = {name.identity: search.rarity(name) for name in names}
-    ways = list(ways_between(chosen, listed, domains, strengths, rarities))
+    ways = list(ways_between(ends_joined, listed, domains, strengths, rarities))
     joined = [way for way in ways if listed.issuperset((way.names[0], way.names[-1]))]
-    found = ranked(joined or ways, domains)
+    ranked_ways = ranked(joined or ways, domains)
     by_identity = {name.identity: name for name in names}
-    paths = tuple(search.path(way, by_identity, steps, domains) for way in found[:limit])
-    shown = dict.fromkeys([*listed, *(name for way in found[:limit] for name in way.names)])
+    paths = tuple(search.path(way, by_identity, steps, domains) for way in ranked_ways[:limit])
+    shown = dict.fromkeys([*listed, *(name for way in ranked_ways[:limit] for name in way.names)])
     order = list(Domain)
     nodes = sorted(
         (search.node(by_identity[name], domains[name], name in listed) for name in shown),
         key=lambda node: (order.index(node.domain), not node.given, -node.atoms, node.name),
     )
-    return AcrossGraph(answer.query, tuple(nodes), paths, answer.size, max(0, len(found) - limit))
+    return AcrossGraph(answer.query, tuple(nodes), paths, answer.size, max(0, len(ranked_ways) - limit))
 
 
 class _Search:
@@ -148,14 +148,14 @@ class _Search:
 
         If `anywhere`, the names with the most atoms follow.
         """
-        found = {name.identity: name for name in given}
+        by_identity = {name.identity: name for name in given}
         for record in self._records(self._ranks):
             for name in self.reader.names_of(record):
-                found.setdefault(name.identity, name)
+                by_identity.setdefault(name.identity, name)
         if anywhere:
             for name in self._commonest():
-                found.setdefault(name.identity, name)
-        ends = list(found.values())[:ENDS_MAX]
+                by_identity.setdefault(name.identity, name)
+        ends = list(by_identity.values())[:ENDS_MAX]
         for name in ends:
             self.reader.connect(name)
         return ends
@@ -165,10 +165,10 @@ class _Search:
         entities = members(self._rows, (Group.KIND, ENTITY)) & self._live
         records = [record_at(self._rows, ordinal) for ordinal in islice(entities, ENTITIES_MAX)]
         names = [self.reader.name(body.content) for body in bodies_of(self._rows, records)]
-        known = [name for name in names if name is not None]
-        for name in known:
+        present = [name for name in names if name is not None]
+        for name in present:
             self.reader.connect(name)
-        return sorted(known, key=lambda name: (-len(name.atoms) - len(name.links), name.identity))
+        return sorted(present, key=lambda name: (-len(name.atoms) - len(name.links), name.identity))
 
     def between(self, ends: Sequence[Name]) -> list[Name]:
         """Return the names that share atoms or relations with the ends.
@@ -176,7 +176,7 @@ class _Search:
         Names that share with the most ends come first.
         """
         reached: dict[str, set[str]] = {}
-        found: dict[str, Name] = {}
+        by_identity: dict[str, Name] = {}
         for end in ends:
             beside = [other for link in end.links for other in (link.subject, link.object)]
             names = [self.reader.name(text) for text in beside]
@@ -184,28 +184,28 @@ class _Search:
                 names += self.reader.names_of(record)
             for name in names:
                 if name is not None:
-                    found[name.identity] = name
+                    by_identity[name.identity] = name
                     reached.setdefault(name.identity, set()).add(end.identity)
         for end in ends:
             reached.pop(end.identity, None)
-        chosen = sorted(reached, key=lambda identity: (-len(reached[identity]), identity))[:BETWEEN_MAX]
-        for identity in chosen:
-            self.reader.connect(found[identity])
-        return [found[identity] for identity in chosen]
+        between = sorted(reached, key=lambda identity: (-len(reached[identity]), identity))[:BETWEEN_MAX]
+        for identity in between:
+            self.reader.connect(by_identity[identity])
+        return [by_identity[identity] for identity in between]
 
     def dates(self, ends: Sequence[Name]) -> list[Name]:
         """Return the dates that atoms of the ends mention, the most frequent first."""
-        chosen = [end.atoms for end in ends]
-        atoms = {atom for own in chosen for atom in self._best(own)[:TEXTS_DATED]}
+        atoms_of_ends = [end.atoms for end in ends]
+        atoms = {atom for atoms_of_end in atoms_of_ends for atom in self._best(atoms_of_end)[:TEXTS_DATED]}
         records = self._records(sorted(atoms))
-        found: dict[str, dict[bytes, str]] = {}
+        dates: dict[str, dict[bytes, str]] = {}
         for record, body in zip(records, bodies_of(self._rows, records), strict=True):
             for identity, text in dates_in(body.content):
-                found.setdefault(identity, {}).setdefault(record.id, text)
-        known = {end.identity for end in ends}
-        order = sorted(found.keys() - known, key=lambda identity: (-len(found[identity]), identity))
+                dates.setdefault(identity, {}).setdefault(record.id, text)
+        identities = {end.identity for end in ends}
+        order = sorted(dates.keys() - identities, key=lambda identity: (-len(dates[identity]), identity))
         self._dates.update(order[:DATES_MAX])
-        return [self.reader.dated(one, found[one][min(found[one])], found[one]) for one in order[:DATES_MAX]]
+        return [self.reader.dated(one, dates[one][min(dates[one])], dates[one]) for one in order[:DATES_MAX]]
 
     def _best(self, atoms: Iterable[bytes]) -> list[bytes]:
         """Return the atoms in the order in which they answer the question, the best first."""
@@ -217,8 +217,8 @@ class _Search:
         new = [atom for atom in wanted if atom not in self._passing]
         for record in records_of(self._rows, new):
             self._passing[record.id] = record if self._passes(record) else None
-        found = (self._passing[atom] for atom in wanted)
-        return [record for record in found if record is not None]
+        records = (self._passing[atom] for atom in wanted)
+        return [record for record in records if record is not None]
 
     def _passes(self, record: AtomRecord) -> bool:
         return (
@@ -247,21 +247,21 @@ class _Search:
         shared: dict[tuple[str, str], list[tuple[tuple[int, int, int, bytes], AtomRecord]]] = {}
         having = dict(islice(together(names).items(), ATOMS_MAX))
         for record in self._records(having):
-            own = having[record.id]
-            key = (self._ranks.get(record.id, HITS), _provenance(record), len(own), record.id)
-            for pair in combinations(own, 2):
+            own_names = having[record.id]
+            key = (self._ranks.get(record.id, HITS), _provenance(record), len(own_names), record.id)
+            for pair in combinations(own_names, 2):
                 shared.setdefault((pair[0], pair[1]), []).append((key, record))
         sizes = {name.identity: len(name.atoms) for name in names}
-        found: dict[tuple[str, str], _Step] = {}
+        steps: dict[tuple[str, str], _Step] = {}
         for pair, atoms in shared.items():
             share = len(atoms) / (1 + min(sizes[pair[0]], sizes[pair[1]]))
             _, best = min(atoms)
-            found[pair] = _Step(None, pair[0], _weighed(share, best), best)
+            steps[pair] = _Step(None, pair[0], _weighed(share, best), best)
         for link in dict.fromkeys(link for name in names for link in name.links):
             pair = min(link.subject, link.object), max(link.subject, link.object)
             if pair[0] in sizes and pair[1] in sizes:
-                self._add_relation(found, pair, link)
-        return found
+                self._add_relation(steps, pair, link)
+        return steps
 
     def _add_relation(self, found: dict[tuple[str, str], _Step], pair: tuple[str, str], link: Link) -> None:
         """Replace the step between two names by a relation, unless a better relation is there."""

@@ -133,13 +133,13 @@ def structured_graph(
     positive(limit, "limit", NODES_MAX)
     answer = recall(rows, view, query, limit=limit, filters=filters, per_page=0)
     records = records_of(rows, [atom_id(hit.id) for hit in answer.hits])
-    found = relations_of(rows, view.store.index.view(rows), records)
+    relations = relations_of(rows, view.store.index.view(rows), records)
     return BrightGraph(
         query=answer.query,
         nodes=nodes_of(answer, records),
-        relations=tuple(found[:RELATIONS_MAX]),
+        relations=tuple(relations[:RELATIONS_MAX]),
         size=answer.size,
-        omitted=max(0, len(found) - RELATIONS_MAX),
+        omitted=max(0, len(relations) - RELATIONS_MAX),
     )
 
 
@@ -176,14 +176,14 @@ def relations_of(rows: Reader, index: IndexView, records: Sequence[AtomRecord]) 
 
     records = sorted(records, key=lambda record: record.id)
     following = list(_next(rows, index, records))
-    found = [
+    relations = [
         *_edges(rows, records),
         *following,
         *_sharing_sets(records, count, len(live)),
         *_same_source(records, count, {frozenset((one.src, one.dst)) for one in following}),
     ]
-    found.sort(key=lambda one: (-one.strength, one.kind, one.src, one.dst, one.names))
-    return found
+    relations.sort(key=lambda one: (-one.strength, one.kind, one.src, one.dst, one.names))
+    return relations
 
 
 def _edges(rows: Reader, records: Sequence[AtomRecord]) -> Iterator[Relation]:

@@ -152,7 +152,7 @@ def _longer(
 
     A time can only be the end of a path, because events of the same year are not related by the year alone.
     """
-    found: dict[str, Way] = {}
+    ways: dict[str, Way] = {}
     for last, way in layer.items():
         if domains[last] is Domain.TIME and len(way.names) > 1:
             continue
@@ -160,10 +160,10 @@ def _longer(
         for other, strength in beside.get(last, {}).items():
             if other not in way.names:
                 longer = Way(reach * strength, (*way.names, other))
-                there = found.get(other)
+                there = ways.get(other)
                 if there is None or (-longer.strength, longer.names) < (-there.strength, there.names):
-                    found[other] = longer
-    return found
+                    ways[other] = longer
+    return ways
 
 
 def ranked(ways: Sequence[Way], domains: Mapping[str, Domain]) -> list[Way]:
@@ -173,10 +173,10 @@ def ranked(ways: Sequence[Way], domains: Mapping[str, Domain]) -> list[Way]:
     not all paths of the answer are between the same two domains.
     """
     seen: dict[frozenset[Domain], int] = {}
-    found = []
+    ways_ranked = []
     for way in sorted(ways, key=lambda way: (-way.strength, len(way.names), way.names)):
         pair = frozenset((domains[way.names[0]], domains[way.names[-1]]))
         seen[pair] = seen.get(pair, 0) + 1
-        found.append((-way.strength / seen[pair], len(way.names), way.names, way))
-    found.sort(key=lambda one: one[:3])
-    return [way._replace(strength=max(LEAST, round(way.strength, 6))) for *_, way in found]
+        ways_ranked.append((-way.strength / seen[pair], len(way.names), way.names, way))
+    ways_ranked.sort(key=lambda one: one[:3])
+    return [way._replace(strength=max(LEAST, round(way.strength, 6))) for *_, way in ways_ranked]

@@ -138,8 +138,8 @@ def domain_named(word: str) -> Domain | None:
 
 def domains_in(question: str) -> frozenset[Domain]:
     """Return the domains that a question names, such as person and place in "which person is at a place?"."""
-    found = (domain_named(word.strip(".,;:!?\"'()")) for word in question.split())
-    return frozenset(domain for domain in found if domain is not None)
+    domains = (domain_named(word.strip(".,;:!?\"'()")) for word in question.split())
+    return frozenset(domain for domain in domains if domain is not None)
 
 
 def domain_of(

@@ -101,15 +101,15 @@ def find(
         reached = ((record_at(rows, ordinal), 0) for ordinal in passing)
     else:
         reached = _walk(rows, atom_id(from_, "from"), follow or Follow())
-    found: list[Found] = []
+    hits: list[Found] = []
     for record, hops in reached:
         if record.ordinal not in passing:
             continue
         if meets_categories(rows, record, wanted):
-            found.append(_shown(rows, record, hops, shown))
-            if len(found) == limit:
+            hits.append(_shown(rows, record, hops, shown))
+            if len(hits) == limit:
                 break
-    return found
+    return hits
 
 
 def get_edge(rows: Reader, src: str, type: TypeName, dst: str) -> Edge:  # noqa: A002
@@ -140,9 +140,9 @@ def get_edges(
     """
     codes = [known_type(rows, kind) for kind in several(types, "types")]
     atom = get_record(rows, atom_id(id)).id
-    found = edges_at(rows, atom, choice(Direction, direction, "direction"), codes, tombstoned=tombstoned)
+    edges = edges_at(rows, atom, choice(Direction, direction, "direction"), codes, tombstoned=tombstoned)
     most = integer(limit, "limit", limits.RESULTS_MAX)
-    return [edge_of(rows, record) for record in islice(found, most)]
+    return [edge_of(rows, record) for record in islice(edges, most)]
 
 
 def _walk(rows: Reader, start: bytes, follow: Follow) -> Iterator[tuple[AtomRecord, int]]:

@@ -111,27 +111,27 @@ class NameReader:
     def in_question(self, question: str) -> list[Name]:
         """Return the names in a question, in the order of the question. Longer names are preferred."""
         words = question.split()[:WORDS_MAX]
-        found: dict[int, Name] = {}
+        names: dict[int, Name] = {}
         taken: set[int] = set()
         for length in range(min(RUN_WORDS_MAX, len(words)), 0, -1):
             for start in range(len(words) - length + 1):
                 run = set(range(start, start + length))
                 name = None if run & taken else self._spelt(" ".join(words[start : start + length]))
                 if name is not None:
-                    found[start] = name
+                    names[start] = name
                     taken |= run
-        return list({found[start].identity: found[start] for start in sorted(found)}.values())
+        return list({names[start].identity: names[start] for start in sorted(names)}.values())
 
     def _spelt(self, words: str) -> Name | None:
         bare = words.strip(_MARKS).removeprefix("#")
         if not bare or bare.lower() in STOP_WORDS:
             return None
-        found = self.name(bare) or self.name(bare.removesuffix("'s").removesuffix("’s"))
-        if found is None or found.entity is not None:
-            return found
+        name = self.name(bare) or self.name(bare.removesuffix("'s").removesuffix("’s"))
+        if name is None or name.entity is not None:
+            return name
         # A tag `places` is not meant by "which places?", and a page `links` not by "what links …?".
-        meant = found.tag is not None or " " in bare or bare != bare.lower()
-        return found if meant and not domain_named(bare) else None
+        meant = name.tag is not None or " " in bare or bare != bare.lower()
+        return name if meant and not domain_named(bare) else None
 
     def written(self, question: str, taken: Sequence[Name]) -> list[Name]:
         """Return the capitalised words of a question that are not names in the memory, but occur in texts.
@@ -139,14 +139,14 @@ class NameReader:
         Adjacent capitalised words are one name if a text contains them so. Function words and the words in
         `taken` are left out.
         """
-        known = {word for name in taken for word in name.identity.split()}
+        taken_words = {word for name in taken for word in name.identity.split()}
         words = question.split()[:WORDS_MAX]
-        found: dict[str, Name] = {}
+        names: dict[str, Name] = {}
         runs: list[list[str]] = [[]]
         for word in words:
             bare = word.strip(_MARKS).removesuffix("'s").removesuffix("’s")
             folded = entity_identity(bare)
-            if bare[:1].isupper() and folded not in known and folded not in STOP_WORDS:
+            if bare[:1].isupper() and folded not in taken_words and folded not in STOP_WORDS:
                 runs[-1].append(bare)
             if not bare[:1].isupper() or word[-1:] in _MARKS:
                 runs.append([])
@@ -155,9 +155,9 @@ class NameReader:
                 atoms = self._containing(text)
                 if atoms:
                     name = Name(entity_identity(text), text, None, None, atoms=atoms)
-                    found.setdefault(name.identity, name)
-        self._names.update(found)
-        return list(found.values())
+                    names.setdefault(name.identity, name)
+        self._names.update(names)
+        return list(names.values())
 
     def add_texts(self, name: Name) -> None:
         """Count the texts that contain a capitalised name among the atoms that have it."""
@@ -167,19 +167,19 @@ class NameReader:
 
     def dated(self, identity: str, text: str, atoms: Iterable[bytes]) -> Name:
         """Return the name of a date that these atoms mention, joined with a tag of this name."""
-        known = self._names.get(identity) or self.name(identity) or Name(identity, text, None, None)
-        self.connect(known)
-        known.atoms |= frozenset(atoms)
-        self._names[identity] = known
-        return known
+        name = self._names.get(identity) or self.name(identity) or Name(identity, text, None, None)
+        self.connect(name)
+        name.atoms |= frozenset(atoms)
+        self._names[identity] = name
+        return name
 
     def _containing(self, text: str) -> frozenset[bytes]:
         """Return the ids of at most `TEXTS_MAX` live atoms that contain a name as it is spelt."""
         terms = index_terms(text)
-        found = self._live - members(self._rows, (Group.KIND, ENTITY)) if terms else BitMap()
+        ordinals = self._live - members(self._rows, (Group.KIND, ENTITY)) if terms else BitMap()
         for term in terms:
-            found &= self._index.ordinals_with(term)
-        records = [record_at(self._rows, ordinal) for ordinal in islice(found, TEXTS_MAX)]
+            ordinals &= self._index.ordinals_with(term)
+        records = [record_at(self._rows, ordinal) for ordinal in islice(ordinals, TEXTS_MAX)]
         bodies = zip(records, bodies_of(self._rows, records), strict=True)
         return frozenset(record.id for record, body in bodies if text in body.content)
 
@@ -230,7 +230,7 @@ class NameReader:
 
     def names_of(self, record: AtomRecord) -> list[Name]:
         """Return the names of an atom: the ends of its edges, its tags, its page and its title."""
-        found: dict[str, Name] = {}
+        names: dict[str, Name] = {}
         edges = islice(edges_at(self._rows, record.id, Direction.OUT, ()), EDGES_OUT_MAX)
         texts = [self._entity_name(edge.dst) or self._page_at(edge.dst) for edge in edges]
         texts += [tag for tag in record.tags if tag_identity(tag) not in set(Category)]
@@ -238,8 +238,8 @@ class NameReader:
         for text in texts:
             name = self.name(text) if text and len(text.encode()) <= limits.NAME_BYTES_MAX else None
             if name is not None:
-                found.setdefault(name.identity, name)
-        return list(found.values())
+                names.setdefault(name.identity, name)
+        return list(names.values())
 
     def _page_at(self, atom: bytes) -> str:
         """Return the name of the page to which a live atom belongs; an empty text if there is none."""
@@ -250,8 +250,8 @@ class NameReader:
         """Return the name of the live entity with this id; an empty text if there is none."""
         if atom not in self._entities:
             record = read_atom(self._rows, atom)
-            known = record is not None and record.kind == ENTITY and record.state is State.LIVE
-            self._entities[atom] = bodies_of(self._rows, [record])[0].content if known and record else ""
+            is_entity = record is not None and record.kind == ENTITY and record.state is State.LIVE
+            self._entities[atom] = bodies_of(self._rows, [record])[0].content if is_entity and record else ""
         return self._entities[atom]
 
     def connect(self, name: Name) -> None:
@@ -261,8 +261,8 @@ class NameReader:
         atoms: set[bytes] = set()
         links: list[Link] = []
         if name.entity is not None:
-            found = edges_at(self._rows, name.entity.id, Direction.BOTH, ())
-            for edge in islice(found, EDGES_MAX):
+            edges = edges_at(self._rows, name.entity.id, Direction.BOTH, ())
+            for edge in islice(edges, EDGES_MAX):
                 other = far_end(edge, name.entity.id)
                 kind = self._type(edge)
                 text = "" if kind == MENTIONS else self._entity_name(other)

@@ -75,8 +75,8 @@ class AtomChange:
     def lines(self) -> list[str]:
         """Return the difference between `before` and `after` as the lines of `diff -u` without headings."""
         before, after = ((text or "").splitlines() for text in (self.before, self.after))
-        found = difflib.unified_diff(before, after, n=1, lineterm="")
-        return [line for line in found if not line.startswith(("---", "+++", "@@"))]
+        diff = difflib.unified_diff(before, after, n=1, lineterm="")
+        return [line for line in diff if not line.startswith(("---", "+++", "@@"))]
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,12 +137,12 @@ def _size(rows: Reader, moment: AsOf | str, check: CheckpointCheck) -> int:
     if not isinstance(moment, str):
         return size_at(rows, moment)
     try:
-        known = parse_note(moment.encode()).checkpoint
+        checkpoint = parse_note(moment.encode()).checkpoint
     except ProofError as error:
         raise InvalidInputError(f"the text is not a checkpoint note: {error}") from None
     # A checkpoint of another log does not identify a moment of this log.
-    check(rows, known)
-    return known.size
+    check(rows, checkpoint)
+    return checkpoint.size
 
 
 def diff(rows: Reader, before: int, after: int) -> Diff:
@@ -278,11 +278,11 @@ def revertible(
         InvalidInputError: `start` is above `stop`, or `limit` is out of range.
     """
     most = positive(limit, "limit", SUBJECTS_MAX)
-    chosen = select(store, start, stop, actor)
+    selected = select(store, start, stop, actor)
     with dry_run_store(store) as target:
         before = read_log(target.backend).size
         # A revert takes the subjects in this order, so those after the first do not affect the first.
-        outcomes = take_back(store, target, chosen[:most], by)
+        outcomes = take_back(store, target, selected[:most], by)
         with target.view() as rows:
             changes = diff(rows, before, read_log(rows).size)
-    return Revertible(sum(len(one.seqs) for one in chosen), len(chosen), tuple(outcomes), changes)
+    return Revertible(sum(len(one.seqs) for one in selected), len(selected), tuple(outcomes), changes)

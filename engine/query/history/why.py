@@ -84,18 +84,18 @@ def why(rows: Reader, atom: bytes) -> tuple[Origin, ...]:
         NotFoundError: the atom was never recorded.
     """
     record = get_record(rows, atom)
-    found, level = {atom: _origin(rows, record, 0, "")}, [record]
+    explained, level = {atom: _origin(rows, record, 0, "")}, [record]
     for hops in range(1, limits.MAX_HOPS_CAP + 1):
         reached = []
         for one in level:
             for other, by in _before(rows, one):
                 earlier = read_atom(rows, other)
-                if other in found or earlier is None or len(found) == ATOMS_MAX:
+                if other in explained or earlier is None or len(explained) == ATOMS_MAX:
                     continue
-                found[other] = _origin(rows, earlier, hops, by)
+                explained[other] = _origin(rows, earlier, hops, by)
                 reached.append(earlier)
         level = reached
-    return tuple(found.values())
+    return tuple(explained.values())
 
 
 def _before(rows: Reader, record: AtomRecord) -> Iterator[tuple[bytes, str]]:

@@ -81,28 +81,28 @@ class AtomSet:
         The ordinals are read from a set of the follower `tags`. The result is cached until the cache is full.
         `rows` is the snapshot for which this object was made.
         """
-        found = self._sets.get((group, value))
-        if found is None:
-            found = members(rows, (group, value), self.documents) & self.ordinals
-            self._make_room(min(2 * len(found), self.documents // 8))
-            self._sets[group, value] = found
-        return found
+        ordinals = self._sets.get((group, value))
+        if ordinals is None:
+            ordinals = members(rows, (group, value), self.documents) & self.ordinals
+            self._make_room(min(2 * len(ordinals), self.documents // 8))
+            self._sets[group, value] = ordinals
+        return ordinals
 
     def newest(self, rows: Reader, group: Group, value: str, most: int) -> tuple[int, NDArray[np.int64]]:
         """Return the number of ordinals in the result of `members`, and the last `most` of them, ascending.
 
         Only this result is cached, because the whole set is often larger.
         """
-        found = self._newest.get((group, value, most))
-        if found is None:
+        ordinals = self._newest.get((group, value, most))
+        if ordinals is None:
             every = self._sets.get((group, value))
             if every is None:
                 every = members(rows, (group, value), self.documents) & self.ordinals
             last = every[max(0, len(every) - most) :].to_array()
-            found = len(every), np.frombuffer(last, np.uint32).astype(np.int64)
-            self._make_room(found[1].nbytes)
-            self._newest[group, value, most] = found
-        return found
+            ordinals = len(every), np.frombuffer(last, np.uint32).astype(np.int64)
+            self._make_room(ordinals[1].nbytes)
+            self._newest[group, value, most] = ordinals
+        return ordinals
 
     def _make_room(self, size: int) -> None:
         """Count a new entry of `size` bytes. If the cache would become too large, empty the cache first."""
@@ -184,8 +184,8 @@ def mask_of(ordinals: BitMap, documents: int) -> NDArray[np.bool_]:
 
 def listed(ordinals: BitMap, documents: int) -> NDArray[np.uint32]:
     """Return the ordinals below `documents`, ascending."""
-    found = np.frombuffer(ordinals.to_array(), np.uint32)
-    return found[: int(found.searchsorted(documents))] if len(found) and found[-1] >= documents else found
+    array = np.frombuffer(ordinals.to_array(), np.uint32)
+    return array[: int(array.searchsorted(documents))] if len(array) and array[-1] >= documents else array
 
 
 class AtomSetCache:

@@ -105,15 +105,15 @@ def respelled(rows: Reader, index: IndexView, atoms: AtomSet, question: Question
     adjacent letters swapped), then by the number of atoms, the largest first, then by their terms.
     """
     unknown = _unknown(rows, index, question)
-    found: dict[str, str] = {}
+    respelt: dict[str, str] = {}
     for name, term in unknown.items():
-        known = _known_name(rows, index, atoms, name, term)
-        if known is not None:
-            found[name] = known
-    if not found:
+        name_spelt = _known_name(rows, index, atoms, name, term)
+        if name_spelt is not None:
+            respelt[name] = name_spelt
+    if not respelt:
         return None
-    text = "".join(_replaced(question.text, found))
-    return Respelled(text, tuple(MatchedName(name, known) for name, known in found.items()))
+    text = "".join(_replaced(question.text, respelt))
+    return Respelled(text, tuple(MatchedName(name, name_spelt) for name, name_spelt in respelt.items()))
 
 
 def _unknown(rows: Reader, index: IndexView, question: Question) -> dict[str, str]:
@@ -146,8 +146,10 @@ def _terms_of_aliases(rows: Reader, question: Question) -> set[str]:
         return set()
     terms = index_terms(question.core)[:QUESTION_TERMS_MAX]
     spans = phrase_hashes(terms, ALIAS_TERMS)
-    found = aliased(rows, sorted(set(spans.values())))
-    return {term for (start, end), phrase in spans.items() if found.get(phrase) for term in terms[start:end]}
+    aliases = aliased(rows, sorted(set(spans.values())))
+    return {
+        term for (start, end), phrase in spans.items() if aliases.get(phrase) for term in terms[start:end]
+    }
 
 
 def _known_name(rows: Reader, index: IndexView, atoms: AtomSet, name: str, term: str) -> str | None:
@@ -190,9 +192,9 @@ def _texts_like(index: IndexView, atoms: AtomSet, term: str, small: str, most: i
 def _terms_like(index: IndexView, term: str) -> Iterator[str]:
     """Yield the terms that begin as `term` does, and those whose first two letters are swapped."""
     for size in range(1, PREFIX_MAX + 1):
-        found = index.terms_with(term[:size], PACKS_MAX)
-        if found is not None:
-            yield from found
+        terms = index.terms_with(term[:size], PACKS_MAX)
+        if terms is not None:
+            yield from terms
             break
     if term[0] != term[1]:
         yield from index.terms_with(term[1] + term[0], PACKS_MAX) or ()
@@ -200,7 +202,7 @@ def _terms_like(index: IndexView, term: str) -> Iterator[str]:
 
 def _tags_like(rows: Reader, atoms: AtomSet, term: str, most: int) -> list[_Similar] | None:
     """Return the tags of one word that are similar to `term`; None if `term` is a word of a tag itself."""
-    found = []
+    tags = []
     for tag in islice(atoms.tags_from(rows, term[0]), TAGS_MAX):
         if not tag.startswith(term[0]):
             break
@@ -210,8 +212,8 @@ def _tags_like(rows: Reader, atoms: AtomSet, term: str, most: int) -> list[_Simi
         if len(terms) == 1 and tag.isalpha() and (edits := distance(term, terms[0], most)) <= most:
             members = atoms.members(rows, Group.TAG, tag)
             if members:
-                found.append(_Similar(edits, terms[0], tag.capitalize(), members))
-    return found
+                tags.append(_Similar(edits, terms[0], tag.capitalize(), members))
+    return tags
 
 
 def _as_name(rows: Reader, index: IndexView, similar: _Similar) -> list[str]:
@@ -232,10 +234,10 @@ def _as_name(rows: Reader, index: IndexView, similar: _Similar) -> list[str]:
         pairs = zip(records, bodies, strict=True)
         titles = [record.title or label_of(body.content) or "" for record, body in pairs]
         return [word for title in titles for word, _ in _occurrences(title, term)]
-    found = [one for body in bodies for one in _occurrences(body.content, term)]
-    inside = [word for word, initial in found if not initial and word[0].isupper()]
-    small = sum(not word[0].isupper() for word, _ in found)
-    return inside if len(inside) > small else [] if small or inside else [word for word, _ in found]
+    occurrences = [one for body in bodies for one in _occurrences(body.content, term)]
+    inside = [word for word, initial in occurrences if not initial and word[0].isupper()]
+    small = sum(not word[0].isupper() for word, _ in occurrences)
+    return inside if len(inside) > small else [] if small or inside else [word for word, _ in occurrences]
 
 
 def _occurrences(text: str, term: str) -> Iterator[tuple[str, bool]]:
@@ -302,17 +304,17 @@ def rarest_terms(question: Question, index: IndexView, most: int) -> Question:
     dfs: list[int] = []
     for start in range(0, len(terms), TERMS_READ):
         dfs += (rows.df for rows in index.find(terms[start : start + TERMS_READ]))
-    found = sorted((df or index.documents + 1, number) for number, df in enumerate(dfs))[:most]
-    kept = {terms[number] for _, number in found}
+    by_frequency = sorted((df or index.documents + 1, number) for number, df in enumerate(dfs))[:most]
+    rare = {terms[number] for _, number in by_frequency}
     entities: dict[tuple[str, ...], Entity] = {}
     for entity in question.entities:
-        own = tuple(term for term in entity.terms if term in kept)
-        if own:
-            entities.setdefault(own, entity._replace(terms=own))
+        entity_terms = tuple(term for term in entity.terms if term in rare)
+        if entity_terms:
+            entities.setdefault(entity_terms, entity._replace(terms=entity_terms))
     return question._replace(
-        words=tuple(word for word in question.words if not kept.isdisjoint(word.terms)),
-        terms=tuple(term for term in terms if term in kept),
-        nouns=tuple(term for term in question.nouns if term in kept),
-        names=tuple(term for term in question.names if term in kept),
+        words=tuple(word for word in question.words if not rare.isdisjoint(word.terms)),
+        terms=tuple(term for term in terms if term in rare),
+        nouns=tuple(term for term in question.nouns if term in rare),
+        names=tuple(term for term in question.names if term in rare),
         entities=tuple(entities.values()),
     )

@@ -119,8 +119,8 @@ def recall(
     question = rarest_terms(question, index, view.config.protocol.terms)
     positions = view.positions.positions(index)
     marked = atoms.marked(rows) if filters == NO_FILTERS else maybe_superseded(rows, filters)
-    known = view.atom_cache.atoms(log)
-    run = RecallRun(rows, index, positions, question, atoms, view.config, marked, explain, known)
+    cached = view.atom_cache.atoms(log)
+    run = RecallRun(rows, index, positions, question, atoms, view.config, marked, explain, cached)
     most = 3 * target + SPARE + (CATEGORY_CANDIDATES if filters.categories else 0)
     ranking = rank(run, target, most, target + SPARE + BLOCK)
     most_hits = target if budget is None else limit or limits.RESULTS_MAX
@@ -199,8 +199,8 @@ def _feedback(run: RecallRun, pool: Pool, weights: dict[str, float]) -> None:
     more = expansion(run, atoms, pool.score[best].tolist(), weights)
     if not more:
         return
-    found = run.find(list(more))
-    terms = run.lists(weighted_terms(run.index.counted, found, more, run.config.bm25))
+    hits = run.find(list(more))
+    terms = run.lists(weighted_terms(run.index.counted, hits, more, run.config.bm25))
     pool.add("feedback", terms.at(pool.ordinals).scores * pool.factor)
 
 
@@ -244,10 +244,10 @@ def _split(run: RecallRun, pool: Pool, words: Lists, target: int) -> tuple[Pool,
     entities = run.question.entities[: run.config.protocol.entities]
     share = -(-target // len(entities))
     for entity in entities:
-        own = by_words(run, dict.fromkeys(entity.terms, 1.0), tags=False)
-        best = own.found(run.atoms, share)
+        hits = by_words(run, dict.fromkeys(entity.terms, 1.0), tags=False)
+        best = hits.found(run.atoms, share)
         pool = extended(run, pool, words, best.tolist())
-        scores = own.at(best).scores.tolist()
+        scores = hits.at(best).scores.tolist()
         amounts = {one: run.signals.split * score for one, score in zip(best.tolist(), scores, strict=True)}
         add_amounts(run, pool, "split", amounts)
     return pool, tuple(entity.text for entity in entities)

@@ -149,11 +149,11 @@ class RecallRun:
 
         All rows that this question has not read yet are read together.
         """
-        found = self._found
-        new = [term for term in terms if term not in found or (heads and not found[term].heads)]
+        cached = self._found
+        new = [term for term in terms if term not in cached or (heads and not cached[term].heads)]
         if new:
-            found.update(zip(new, self.index.find(new, heads=heads), strict=True))
-        return {term: found[term] for term in terms}
+            cached.update(zip(new, self.index.find(new, heads=heads), strict=True))
+        return {term: cached[term] for term in terms}
 
     def df(self, term: str) -> int:
         """Return the number of documents that contain a term."""
@@ -162,10 +162,10 @@ class RecallRun:
 
     def idf(self, term: str) -> float:
         """Return the inverse document frequency of a term. It is highest if no document contains the term."""
-        known = self._idfs.get(term)
-        if known is None:
-            known = self._idfs[term] = idf(self.index.counted, self.df(term))
-        return known
+        cached = self._idfs.get(term)
+        if cached is None:
+            cached = self._idfs[term] = idf(self.index.counted, self.df(term))
+        return cached
 
     @cached_property
     def reader(self) -> TextReader:
@@ -260,8 +260,8 @@ class Pool:
         every = np.concatenate([self.ordinals, ordinals])
         order = every.argsort(kind="stable")
         nothing = np.zeros(len(ordinals))
-        own = np.concatenate([self.parts["words"], words])[order]
-        pool = Pool(every[order], own, explained=self._is_explained)
+        scores = np.concatenate([self.parts["words"], words])[order]
+        pool = Pool(every[order], scores, explained=self._is_explained)
         pool.score = np.concatenate([self.score, words])[order]
         pool.factor = np.concatenate([self.factor, nothing + 1.0])[order]
         for signal, amounts in self.parts.items():
@@ -348,9 +348,9 @@ class Mentions:
         """Return the number of candidates that contain terms whose weights add up to at least `least`."""
         if NATIVE is not None:
             rows = [(weight, self._rows[term]) for term, weight in weights.items()]
-            found: int | None = NATIVE.covering(self._scores.tobytes(), len(self._scores), rows, least)
-            if found is not None:
-                return found
+            count: int | None = NATIVE.covering(self._scores.tobytes(), len(self._scores), rows, least)
+            if count is not None:
+                return count
         return covering(self, weights, least)
 
 

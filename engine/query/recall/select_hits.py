@@ -153,8 +153,8 @@ def _as_ranked(run: RecallRun, pool: Pool, rows: NDArray[np.int64]) -> Iterator[
     scores = pool.micros_at(rows) / MICRO
     fingerprints = run.index.facts.fingerprints[ordinals]
     sources = run.positions.sources[ordinals]
-    own = (rows.tolist(), ordinals.tolist(), scores.tolist(), fingerprints.tolist(), [True] * len(rows))
-    return map(Candidate, *own, sources.tolist(), _by_words(pool, rows).tolist())
+    row = (rows.tolist(), ordinals.tolist(), scores.tolist(), fingerprints.tolist(), [True] * len(rows))
+    return map(Candidate, *row, sources.tolist(), _by_words(pool, rows).tolist())
 
 
 def _ranked(run: RecallRun, ranking: Ranking, selection: Selection, target: int) -> Iterator[Candidate]:
@@ -192,18 +192,18 @@ def _ranked(run: RecallRun, ranking: Ranking, selection: Selection, target: int)
             before = np.array(hits, np.uint64)
             alike = near_earlier(np.concatenate([before, fingerprints]), len(before))
             scores = micros[start + begin : end][:BLOCK] / MICRO
-            own = (block.tolist(), ordinals.tolist(), scores.tolist(), fingerprints.tolist(), alike)
+            row = (block.tolist(), ordinals.tolist(), scores.tolist(), fingerprints.tolist(), alike)
             sources = run.positions.sources[ordinals].tolist()
-            yield from map(Candidate, *own, sources, _by_words(pool, block).tolist())
+            yield from map(Candidate, *row, sources, _by_words(pool, block).tolist())
         start, end = end, end + BLOCK
 
 
 def _by_words(pool: Pool, rows: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Return True for each candidate with a word of the question or with an alias that is in the question."""
-    found: NDArray[np.bool_] = pool.parts["words"][rows] > 0
+    is_hit: NDArray[np.bool_] = pool.parts["words"][rows] > 0
     if ALIAS in pool.parts:
-        found |= pool.parts[ALIAS][rows] > 0
-    return found
+        is_hit |= pool.parts[ALIAS][rows] > 0
+    return is_hit
 
 
 def _after_equal(micros: NDArray[np.int64], end: int) -> int:
@@ -296,8 +296,8 @@ class Subjects:
     def extended(self, pool: Pool, lacking: Sequence[SubjectShare]) -> Pool:
         """Return a pool that also contains the best atoms of each subject in `lacking`."""
         for subject in lacking:
-            own = by_words(self._run, dict.fromkeys(subject.terms, 1.0), tags=False)
-            best = own.found(self._run.atoms, subject.share + SUBJECT_SPARE)
+            hits = by_words(self._run, dict.fromkeys(subject.terms, 1.0), tags=False)
+            best = hits.found(self._run.atoms, subject.share + SUBJECT_SPARE)
             pool = extended(self._run, pool, self._words, best.tolist())
         return pool
 
@@ -332,20 +332,23 @@ def subjects_of(run: RecallRun, words: Lists, target: int) -> Subjects | None:
     first = run.config.protocol.entities
     if len(entities) >= 2 * first and 2 * len(side_by_side) <= len(entities):
         return None
-    known = {at: terms for at, one in enumerate(entities) if (terms := _known(run, one.terms))}
-    equals = [at for at in side_by_side if at in known and entities[at].proper]
+    terms_of = {at: terms for at, one in enumerate(entities) if (terms := _known(run, one.terms))}
+    equals = [at for at in side_by_side if at in terms_of and entities[at].proper]
     equals = equals if len(equals) > 1 else []
     core = run.question.core
-    others = [at for at in known if at not in equals and at < first and not is_asked_for(core, entities[at])]
+    others = [
+        at for at in terms_of if at not in equals and at < first and not is_asked_for(core, entities[at])
+    ]
     others = others[: target // 2]
     shares = {at: int(entities[at].proper or at in side_by_side) for at in others}
     left = target - sum(shares.values())
     equals = equals[:left]
     shares.update(dict.fromkeys(equals, left // max(1, len(equals))))
-    found = [
-        SubjectShare(entities[at].text, known[at], entities[at].proper, shares[at]) for at in sorted(shares)
+    subjects = [
+        SubjectShare(entities[at].text, terms_of[at], entities[at].proper, shares[at])
+        for at in sorted(shares)
     ]
-    return Subjects(run, words, found) if len(found) > 1 else None
+    return Subjects(run, words, subjects) if len(subjects) > 1 else None
 
 
 def _entities(entities: Sequence[Entity]) -> Sequence[Entity]:

@@ -226,8 +226,8 @@ class Selection:
         """Return the index of the best hit that is a near-duplicate of a text, or None."""
         if not self._run.config.collapse:
             return None
-        found = are_near(np.array(self.fingerprints, np.uint64), np.uint64(fingerprint)).nonzero()[0]
-        return int(found[0]) if len(found) else None
+        near = are_near(np.array(self.fingerprints, np.uint64), np.uint64(fingerprint)).nonzero()[0]
+        return int(near[0]) if len(near) else None
 
     def _is_wanted(self, atom: LoadedAtom) -> bool:
         categories = self.wanted.categories

@@ -95,20 +95,20 @@ class SupersededAtoms:
         record = record_at(self._rows, ordinal)
         (body,) = bodies_of(self._rows, [record])
         terms = index_terms(body.content)
-        found = equal_texts(self._rows, self._index, body.content, terms, self._marked)
-        return [old.ordinal for old, _ in found]
+        equal = equal_texts(self._rows, self._index, body.content, terms, self._marked)
+        return [old.ordinal for old, _ in equal]
 
     def _superseding(self, ordinal: int) -> tuple[AtomRecord, ...]:
         """If the atom with this ordinal is live, return the live atoms that supersede it.
 
         The provenance of each returned atom ranks at least as high as the provenance of the superseded atom.
         """
-        found = self._cache.get(ordinal)
-        if found is None:
+        cached = self._cache.get(ordinal)
+        if cached is None:
             old = record_at(self._rows, ordinal)
             edges = edges_at(self._rows, old.id, Direction.IN, [bytes([EdgeType.SUPERSEDES])])
             records = (read_atom(self._rows, edge.src) for edge in edges)
-            found = self._cache[ordinal] = tuple(
+            cached = self._cache[ordinal] = tuple(
                 one
                 for one in records
                 if one is not None
@@ -117,7 +117,7 @@ class SupersededAtoms:
                 and old.ordinal == ordinal
                 and _rank(one) <= _rank(old)
             )
-        return found
+        return cached
 
 
 def _rank(record: AtomRecord) -> int:
@@ -132,5 +132,5 @@ def held_back(rows: Reader, index: IndexFollower, atom: bytes) -> str | None:
         NotFoundError: the atom was never recorded.
     """
     record = get_record(rows, atom)
-    found = maybe_superseded(rows, NO_FILTERS)
-    return SupersededAtoms(rows, index.view(rows), found).reason(record.ordinal) if found else None
+    ordinals = maybe_superseded(rows, NO_FILTERS)
+    return SupersededAtoms(rows, index.view(rows), ordinals).reason(record.ordinal) if ordinals else None

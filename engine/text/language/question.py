@@ -268,8 +268,8 @@ def _parts(text: str, pieces: Sequence[Token], times: Sequence[TimeMention]) -> 
 
 
 def _among(terms: tuple[str, ...], words: Sequence[Word], parts: frozenset[Part]) -> tuple[str, ...]:
-    chosen = {term for word in words if word.part in parts for term in word.terms}
-    return tuple(term for term in terms if term in chosen)
+    matching = {term for word in words if word.part in parts for term in word.terms}
+    return tuple(term for term in terms if term in matching)
 
 
 def _times(text: str, mentions: Sequence[TimeMention], now: int | None) -> tuple[TimeSpan, ...]:

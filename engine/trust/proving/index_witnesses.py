@@ -140,7 +140,7 @@ def _stored(rows: Reader, name: SegmentName, summary: Summary) -> _Blocks:
     prefix = name.row_prefix
 
     def load(block: int) -> Sequence[TermRow]:
-        keys = [prefix + own for own in names[starts[block] : starts[block + 1]]]
+        keys = [prefix + suffix for suffix in names[starts[block] : starts[block + 1]]]
         stored = []
         for key, value in zip(keys, rows.multi_get(keys), strict=True):
             if value is None:

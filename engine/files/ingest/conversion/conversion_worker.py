@@ -37,8 +37,8 @@ def main(seconds_max: int, memory_max: int) -> None:
     sys.setrecursionlimit(_DEPTH_MAX)
     _bound(resource.RLIMIT_AS, memory_max)
     _bound(resource.RLIMIT_CORE, 0)
-    own = tuple(os.path.join(os.path.realpath(path), "") for path in sys.path if path)  # noqa: PTH118
-    sys.addaudithook(_guard(own))
+    own_folders = tuple(os.path.join(os.path.realpath(path), "") for path in sys.path if path)  # noqa: PTH118
+    sys.addaudithook(_guard(own_folders))
     stdin, stdout = sys.stdin.buffer, sys.stdout.buffer
     while True:
         try:
@@ -80,8 +80,8 @@ def _guard(own: tuple[str, ...]) -> Callable[[str, tuple[Any, ...]], None]:
 
 def _answer(file_format: str, raw: bytes) -> list[Any]:
     try:
-        found = _converter(file_format)(raw)
-        size = len(found.markdown) + sum(len(text) for _, text in found.pages or ())
+        answer = _converter(file_format)(raw)
+        size = len(answer.markdown) + sum(len(text) for _, text in answer.pages or ())
         if size > TEXT_BYTES_MAX:
             raise BadItemError(f"the text of the file is over {TEXT_BYTES_MAX} characters long", "too large")
     except BadItemError as error:
@@ -92,7 +92,7 @@ def _answer(file_format: str, raw: bytes) -> list[Any]:
         return ["the file is nested too deeply", "broken"]
     except Exception as error:  # noqa: BLE001 -- the libraries raise all kinds of errors for broken files
         return [f"the file is broken: {_one_line(error)}", "broken"]
-    return [None, None, found.title, found.created, found.pages, found.markdown]
+    return [None, None, answer.title, answer.created, answer.pages, answer.markdown]
 
 
 def _one_line(error: Exception) -> str:

@@ -133,13 +133,13 @@ def _decoded(raw: bytes) -> str:
 
 
 def _created(soup: BeautifulSoup) -> str | None:
-    found: dict[str, str] = {}
+    properties: dict[str, str] = {}
     for element in soup.find_all("meta"):
         name = str(element.get("property") or element.get("name") or element.get("itemprop") or "").lower()
         created = str(element.get("content") or "").strip()
         if name in _DATES and created_from_text(created) is not None:
-            found.setdefault(name, created)
-    return next((found[name] for name in _DATES if name in found), None)
+            properties.setdefault(name, created)
+    return next((properties[name] for name in _DATES if name in properties), None)
 
 
 def from_docx(raw: bytes) -> Converted:

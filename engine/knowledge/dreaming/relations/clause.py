@@ -148,18 +148,18 @@ class Clause:
         named = self._name_of(phrase)
         if named is not None:
             return [named], named.end
-        found: list[Phrase | str] = [phrase]
+        objects: list[Phrase | str] = [phrase]
         end = phrase.end
         while words[end] in ("and", ",", "&"):
             start = end + 2 if words[end] == "," and words[end + 1] == "and" else end + 1
             other = self.phrases.right(start)
             if other is None or not self._is_joined(phrase, other, listed=words[start - 1] == ","):
                 break
-            found.append(other)
+            objects.append(other)
             end = other.end
         if words[end] == "or" or (words[end] == "," and words[end - 1] in ("and", "or")):
             return [], end
-        return found, end
+        return objects, end
 
     def _name_of(self, phrase: Phrase) -> Phrase | None:
         """Return the name that follows a noun: `the town of Wexley`, `a server called heron`."""

@@ -90,13 +90,13 @@ def find_pipeline(wanted: str) -> Pipeline | None:
         wanted = os.environ.get(VARIABLE) or AUTO
     if wanted == NONE:
         return None
-    found = list(_installed())
+    pipelines = list(_installed())
     if wanted == AUTO:
-        return found[0] if found else None
-    for pipeline in found:
+        return pipelines[0] if pipelines else None
+    for pipeline in pipelines:
         if pipeline.package == wanted:
             return pipeline
-    names = ", ".join(pipeline.package for pipeline in found) or "none"
+    names = ", ".join(pipeline.package for pipeline in pipelines) or "none"
     raise InvalidInputError(
         f"{quoted(wanted)} is not an installed spaCy pipeline for English; installed: {names}",
         hint=f"install spaCy with {installing('nlp')}, and a pipeline for English with pip",
@@ -248,17 +248,17 @@ class ParseReader:
         if not verb.after:
             direct = [child for child in token.children if child.dep_ == "dobj"]
             return self._joined(direct)
-        found = []
+        objects = []
         for word in verb.after:
             parts = word.split("_")
             for child in token.children:
                 if len(parts) == 2 and child.lower_ == parts[0]:
-                    found += self._below(child, parts[1]) + self._below(token, parts[1])
+                    objects += self._below(child, parts[1]) + self._below(token, parts[1])
                 elif len(parts) == 1 and child.lower_ == parts[0] and child.dep_ in ("prep", "agent"):
-                    found += [one for one in child.children if one.dep_ == "pobj"]
+                    objects += [one for one in child.children if one.dep_ == "pobj"]
                 elif verb.skips and child.dep_ == "dobj":
-                    found += self._below(child, word)
-        return self._joined(found)
+                    objects += self._below(child, word)
+        return self._joined(objects)
 
     def _below(self, token: Token, preposition: str) -> list[Token]:
         return [
@@ -270,19 +270,19 @@ class ParseReader:
         ]
 
     def _joined(self, tokens: list[Token]) -> list[Token]:
-        found = []
+        objects = []
         for token in tokens:
             conjuncts = [token, *token.conjuncts]
             if any(child.lower_ == "or" for one in conjuncts for child in one.children if child.dep_ == "cc"):
                 continue
-            found += conjuncts
-        return found
+            objects += conjuncts
+        return objects
 
     def _subjects(self, token: Token) -> list[Token]:
         """Return the subjects of a verb; a verb after `and` can share the subject of the first verb."""
-        own = [child for child in token.children if child.dep_ in _SUBJECTS]
-        if own:
-            subject = own[0]
+        subjects = [child for child in token.children if child.dep_ in _SUBJECTS]
+        if subjects:
+            subject = subjects[0]
             if subject.tag_ in ("WDT", "WP"):
                 return [token.head] if token.dep_ == "relcl" else []
             return self._joined([subject])

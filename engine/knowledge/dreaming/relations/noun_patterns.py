@@ -56,10 +56,10 @@ class RolePatterns(Clause):
 
     def _of_owner(self, start: int, at: int, role: Role, *, several: bool) -> Iterator[Statement]:
         """Yield the statements of `Rob's sister Anna`, `my sister Anna` and `Anna is Rob's sister`."""
-        found = self._owner(start) or self._having(start)
-        if found is None:
+        whose = self._owner(start) or self._having(start)
+        if whose is None:
             return
-        owners, before, chained = found
+        owners, before, chained = whose
         if chained:
             if role.predicate not in _FAMILY:
                 return
@@ -135,15 +135,15 @@ class RolePatterns(Clause):
         return [person]
 
     def _list(self, at: int) -> list[Phrase | str]:
-        found: list[Phrase | str] = []
+        phrases: list[Phrase | str] = []
         while True:
             person = self.phrases.right(at)
             if person is None or not self.phrases.is_person(person):
-                return found
-            found.append(person)
+                return phrases
+            phrases.append(person)
             at = person.end
             if self._words[at] not in (",", "and"):
-                return found
+                return phrases
             at += 2 if self._words[at] == "," and self._words[at + 1] == "and" else 1
 
     def _bearer_before(self, before: int) -> list[Phrase | str]:
@@ -289,11 +289,11 @@ class OtherPatterns(Clause):
             for word in self._words[subject.start : subject.end]
         ):
             return self._words[subject.start] == "st"
-        known = any(
+        is_place = any(
             MARKS.get(word, 0) & (Mark.PLACE | Mark.PLACE_TITLE)
             for word in self._words[place.start : place.end]
         )
-        return known or not self.phrases.is_person(subject)
+        return is_place or not self.phrases.is_person(subject)
 
     def _of_post(self, at: int) -> Iterator[Statement]:
         """Yield the statements of `Anna is a nurse at St Mary's` and `Kit is a student at Leeds`."""

@@ -69,10 +69,10 @@ def sentences_of(text: str) -> Iterator[Sentence]:
     offsets: list[int] = []
     last = ""
     line = 0
-    for found in _TOKEN.finditer(text):
-        word = found[0]
+    for match in _TOKEN.finditer(text):
+        word = match[0]
         if word == "\n":
-            at = found.start()
+            at = match.start()
             if surfaces and not _is_wrapped(text, line, at):
                 yield from _sentence(surfaces, offsets)
                 surfaces, offsets, last = [], [], ""
@@ -86,13 +86,13 @@ def sentences_of(text: str) -> Iterator[Sentence]:
             continue
         ending = _ENDINGS.search(word) if "'" in word else None
         if ending is not None:
-            at, last = found.start(), ending[0]
+            at, last = match.start(), ending[0]
             surfaces += [word[: ending.start()], last]
             offsets += [at, at + ending.start()]
         else:
             last = word
             surfaces.append(word)
-            offsets.append(found.start())
+            offsets.append(match.start())
     yield from _sentence(surfaces, offsets)
 
 

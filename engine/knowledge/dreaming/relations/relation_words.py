@@ -44,13 +44,13 @@ class Verb(NamedTuple):
 
 
 def _verbs() -> list[Verb]:
-    found = []
+    verbs = []
     for predicate, patterns in read_lists(__package__, "verbs.txt").items():
         for pattern in patterns:
             subject, verb, *after, object_ = pattern.split(" ")
             signs = verb + "".join(after)
             words = tuple(after[0].rstrip("!*<").lstrip("+").split("|")) if after else ()
-            found.append(
+            verbs.append(
                 Verb(
                     predicate=predicate,
                     lemma=verb.rstrip("!*<"),
@@ -63,7 +63,7 @@ def _verbs() -> list[Verb]:
                     skips="+" in signs,
                 )
             )
-    return found
+    return verbs
 
 
 VERBS: Final = _verbs()

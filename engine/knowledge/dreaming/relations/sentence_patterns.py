@@ -36,15 +36,15 @@ _WORKS: Final = WORDS["works"]
 
 def _triggers() -> dict[str, list[tuple[Verb, str]]]:
     """Return a map from each form of a verb to the verb and the name of the form."""
-    found: dict[str, list[tuple[Verb, str]]] = {}
+    verbs: dict[str, list[tuple[Verb, str]]] = {}
     for verb in VERBS:
         forms = forms_of_verb(verb.lemma)
         for form in forms.past:
-            found.setdefault(form, []).append((verb, "past"))
+            verbs.setdefault(form, []).append((verb, "past"))
         if not verb.passive:
             for name in ("base", "third", "gerund"):
-                found.setdefault(getattr(forms, name), []).append((verb, name))
-    return found
+                verbs.setdefault(getattr(forms, name), []).append((verb, name))
+    return verbs
 
 
 _BY_FORM: Final = _triggers()
@@ -228,7 +228,7 @@ class TextReader:
 
         `parses` maps the first character of each parsed sentence to its parse.
         """
-        found: dict[tuple[str, str, str], Statement] = {}
+        statements: dict[tuple[str, str, str], Statement] = {}
         earlier = Earlier(self._known)
         for sentence in self.sentences():
             if not sentence.asks and is_likely(sentence.words):
@@ -239,9 +239,9 @@ class TextReader:
                     stated += _added(stated, ParseReader(reading, doc).statements())
                 for one in stated:
                     if one.subject.lower() != one.object.lower():
-                        found.setdefault(one.key, one)
+                        statements.setdefault(one.key, one)
             earlier.sentences.append(sentence)
-        return list(found.values())
+        return list(statements.values())
 
     def sentences(self) -> Iterator[Sentence]:
         """Yield the sentences of the text, without the labels of speakers."""

@@ -85,12 +85,12 @@ def neighbourhood(run: RecallRun, hits: NDArray[np.int64]) -> tuple[NDArray[np.i
         return np.sort(hits), []
     if NATIVE is not None:
         orders, live = run.positions.kernel_orders, run.atoms.bits
-        found = NATIVE.near_documents(orders, live, hits.tobytes(), NEIGHBOUR_STEPS)
-        if found is not None:
-            every = [np.frombuffer(raw, np.int64) for raw in found[1]]
+        ordinals = NATIVE.near_documents(orders, live, hits.tobytes(), NEIGHBOUR_STEPS)
+        if ordinals is not None:
+            every = [np.frombuffer(raw, np.int64) for raw in ordinals[1]]
             distances = [*range(1, NEIGHBOUR_STEPS + 1)] * 2
             near = [Neighbours(hits, others, steps) for others, steps in zip(every, distances, strict=True)]
-            return np.frombuffer(found[0], np.int64), near
+            return np.frombuffer(ordinals[0], np.int64), near
     return documents_near(run.positions, run.mask, hits)
 
 
@@ -179,10 +179,10 @@ def propagate(
     if not len(pool) or not term_scores.size:
         return
     signals = run.signals
-    found = None
+    reached = None
     if NATIVE is not None:
         norms = run.index.norms(run.config.bm25.k1, run.config.bm25.b)
-        found = NATIVE.surrounding_scores(
+        reached = NATIVE.surrounding_scores(
             run.positions.kernel_orders,
             (run.index.starts, norms.lengths),
             pool.ordinals.tobytes(),
@@ -192,11 +192,11 @@ def propagate(
             (FULL_SOURCE, SOURCE_ATOMS_MAX),
             (signals.near, signals.source, FULL_LENGTH, TITLED),
         )
-    if found is None:
+    if reached is None:
         lengths = run.index.lengths_at(pool.ordinals)
         nearby, of_sources = gains_of(run.positions, lengths, pool, near, term_scores, signals)
     else:
-        nearby, of_sources = np.frombuffer(found[0]), np.frombuffer(found[1])
+        nearby, of_sources = np.frombuffer(reached[0]), np.frombuffer(reached[1])
     add_gains(run, pool, nearby, of_sources)
 
 

@@ -121,7 +121,7 @@ def titles_in(run: RecallRun, texts: Sequence[Sequence[str]], full: float) -> li
         if start + length <= ends[text]:
             begin = start - ends[text] + len(texts[text])
             spans[text].setdefault((begin, begin + length), []).append(ordinal)
-    return [weighted(run, terms, found, full) for terms, found in zip(texts, spans, strict=True)]
+    return [weighted(run, terms, places, full) for terms, places in zip(texts, spans, strict=True)]
 
 
 def _matches(run: RecallRun, hashes: NDArray[np.uint64]) -> Iterator[tuple[int, int, int]]:
@@ -181,12 +181,12 @@ def led_to(run: RecallRun, anchors: Sequence[LoadedAtom], *, linked: bool) -> li
 
     With `linked`, the edges of the first anchors are followed.
     """
-    found = []
+    reached = []
     titles = titles_in(run, [anchor.terms for anchor in anchors], HOP_WEIGHT)
     for rank, (anchor, titled) in enumerate(zip(anchors, titles, strict=True)):
         others = [*titled, *(linked_to(run, anchor) if linked and rank < EDGE_ANCHORS else ())]
-        found.append([one for one in others if one.ordinal != anchor.record.ordinal])
-    return found
+        reached.append([one for one in others if one.ordinal != anchor.record.ordinal])
+    return reached
 
 
 def add_shares(
@@ -197,8 +197,8 @@ def add_shares(
     `targets` holds the atoms that were found from each anchor, and `scores` the scores of these anchors.
     """
     amounts: dict[int, float] = {}
-    for score, found in zip(scores, targets, strict=True):
-        for one in found:
+    for score, target in zip(scores, targets, strict=True):
+        for one in target:
             amounts[one.ordinal] = max(amounts.get(one.ordinal, 0.0), run.signals.hop * score * one.weight)
     add_amounts(run, pool, "hop", amounts)
 
@@ -229,10 +229,10 @@ def aliases_in(run: RecallRun) -> list[Target]:
         return []
     terms = index_terms(run.question.core)
     spans = phrase_hashes(terms[:QUESTION_TERMS_MAX], ALIAS_TERMS_MAX)
-    found = aliased(run.rows, sorted(set(spans.values())))
+    aliases = aliased(run.rows, sorted(set(spans.values())))
     named: dict[tuple[int, int], list[int]] = {}
     for span, phrase in spans.items():
-        ordinals = [one for one in found.get(phrase, ()) if run.mask[one]]
+        ordinals = [one for one in aliases.get(phrase, ()) if run.mask[one]]
         if 0 < len(ordinals) <= SAME_TITLE_MAX:
             named[span] = ordinals
     asked = one_by_one(run.idf(term) for term in run.question.terms)
@@ -295,15 +295,15 @@ def walkers(run: RecallRun, tags: Sequence[WalkedTag], words: Lists) -> dict[int
     The result maps ordinal → tag → the amount that the tag adds to the score. `words` scores
     documents for the question's words.
     """
-    found: dict[int, dict[str, float]] = {}
+    reached: dict[int, dict[str, float]] = {}
     if not tags:
-        return found
+        return reached
     lacking = words.lacking(np.concatenate([one.newest for one in tags]))
     for bridge, score, ordinals in tags:
         without, lacking = lacking[: len(ordinals)], lacking[len(ordinals) :]
         for ordinal in ordinals[without][-WALKERS_MAX:].tolist():
-            found.setdefault(ordinal, {})[bridge.tag] = run.signals.walk * score * bridge.weight
-    return found
+            reached.setdefault(ordinal, {})[bridge.tag] = run.signals.walk * score * bridge.weight
+    return reached
 
 
 def complete_if_needed(run: RecallRun, ranking: Ranking) -> Ranking:

@@ -114,14 +114,14 @@ class Lists:
         ordinals.
         """
         if NATIVE is not None:
-            found = NATIVE.best_documents(
+            best = NATIVE.best_documents(
                 self.kernel_lists,
                 self.kernel_allowed(allowed),
                 limit,
                 limit + TIES_MAX,
             )
-            if found is not None:
-                return np.frombuffer(found[0], "<i8"), np.frombuffer(found[1], "<i8")
+            if best is not None:
+                return np.frombuffer(best[0], "<i8"), np.frombuffer(best[1], "<i8")
         return best_documents(self, allowed, limit)
 
     def found(self, allowed: AtomSet, most: int) -> NDArray[np.int64]:
@@ -138,19 +138,19 @@ class Lists:
         """
         if NATIVE is not None:
             raw = ordinals.astype("<i8", copy=False).tobytes()
-            found = NATIVE.gains_at(self.kernel_lists, raw)
-            if found is not None:
-                matrix = np.frombuffer(found[0], "<f8")
+            gains = NATIVE.gains_at(self.kernel_lists, raw)
+            if gains is not None:
+                matrix = np.frombuffer(gains[0], "<f8")
                 count = len(self._terms) + len(self._tags)
-                return Gains(matrix.reshape(count, len(ordinals)), np.frombuffer(found[1], "<f8"))
+                return Gains(matrix.reshape(count, len(ordinals)), np.frombuffer(gains[1], "<f8"))
         return gains_at(self, ordinals)
 
     def lacking(self, ordinals: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Return True for each document whose score stays 0."""
         if NATIVE is not None:
-            found = NATIVE.lacking(self.kernel_lists, ordinals.astype("<i8", copy=False).tobytes())
-            if found is not None:
-                return np.frombuffer(found, np.bool_)
+            is_lacking = NATIVE.lacking(self.kernel_lists, ordinals.astype("<i8", copy=False).tobytes())
+            if is_lacking is not None:
+                return np.frombuffer(is_lacking, np.bool_)
         return gains_at(self, ordinals).scores <= 0
 
     def by_term(
@@ -161,11 +161,11 @@ class Lists:
         The terms are in ascending order of their code points. The matrix has one row for each of these terms,
         and one column for each document.
         """
-        gains, chosen = self.at(ordinals), list(range(len(self.terms)))
-        if len(chosen) > HEAVIEST_TERMS_MAX:
-            heaviest = sorted(chosen, key=lambda at: (-self.terms[at].weight, self.terms[at].term))
-            chosen = sorted(heaviest[:HEAVIEST_TERMS_MAX])
-        return tuple(self.terms[at].term for at in chosen), gains.by_list[chosen], gains.scores
+        gains, columns = self.at(ordinals), list(range(len(self.terms)))
+        if len(columns) > HEAVIEST_TERMS_MAX:
+            heaviest = sorted(columns, key=lambda at: (-self.terms[at].weight, self.terms[at].term))
+            columns = sorted(heaviest[:HEAVIEST_TERMS_MAX])
+        return tuple(self.terms[at].term for at in columns), gains.by_list[columns], gains.scores
 
     @property
     def kernel_lists(self) -> tuple[Any, ...]:
@@ -209,7 +209,7 @@ class Lists:
         if number >= len(self._terms):
             return _ordinals(self._tags[number - len(self._terms)][1])
         weight, rows, _ = self._terms[number]
-        found = []
+        lists = []
         for part, (start, row) in enumerate(zip(self._starts, rows, strict=True)):
             if row is None or self._bound(number, part, weight, row[4]) < least[part]:
                 continue
@@ -219,8 +219,8 @@ class Lists:
                     self._bound(number, part, weight, tf) >= least[part] for tf in range(1, row[4] + 1)
                 ]
                 offsets = offsets[np.array([False, *possible])[tfs]]
-            found.append(offsets.astype(np.int64) + start)
-        return np.concatenate(found) if found else np.zeros(0, np.int64)
+            lists.append(offsets.astype(np.int64) + start)
+        return np.concatenate(lists) if lists else np.zeros(0, np.int64)
 
     def norms_of(self, lengths: NDArray[np.integer]) -> NDArray[np.float64]:
         """Return the norms of documents with these lengths."""
@@ -252,12 +252,12 @@ def best_documents(lists: Lists, allowed: AtomSet, limit: int) -> tuple[NDArray[
         scored = lists.at(new).scores * allowed.factors_at(new) if len(new) else np.zeros(0)
         ordinals = np.concatenate([ordinals, new])
         micros = np.concatenate([micros, np.rint(scored * MICRO).astype(np.int64)])
-        chosen = np.flatnonzero(micros >= least)
-        order_of_chosen = np.lexsort((ordinals[chosen], -micros[chosen]))
-        if len(chosen) >= limit:
-            least = max(1, int(np.partition(micros[chosen], -limit)[-limit]))
-        chosen = chosen[order_of_chosen][: limit + TIES_MAX]
-        ordinals, micros = ordinals[chosen], micros[chosen]
+        places = np.flatnonzero(micros >= least)
+        order_of_chosen = np.lexsort((ordinals[places], -micros[places]))
+        if len(places) >= limit:
+            least = max(1, int(np.partition(micros[places], -limit)[-limit]))
+        places = places[order_of_chosen][: limit + TIES_MAX]
+        ordinals, micros = ordinals[places], micros[places]
     count = int((micros >= least).sum())
     return ordinals[:count], micros[:count]
 
@@ -311,8 +311,8 @@ def _among(some: NDArray[np.int64], others: NDArray[np.int64]) -> NDArray[np.boo
         return np.zeros(len(some), np.bool_)
     ascending = np.sort(others)
     at = np.minimum(ascending.searchsorted(some), len(ascending) - 1)
-    found: NDArray[np.bool_] = ascending[at] == some
-    return found
+    is_member: NDArray[np.bool_] = ascending[at] == some
+    return is_member
 
 
 def _raw(ordinals: BitMap) -> bytes:

@@ -89,8 +89,8 @@ def by_words(run: RecallRun, weights: Mapping[str, float], *, tags: bool = True)
     With `tags`, also prepare the scores for the tags that consist only of these terms.
     """
     head = run.signals.head
-    found = run.find(list(weights), heads=bool(head))
-    terms = weighted_terms(run.index.counted, found, weights, run.config.bm25)
+    hits = run.find(list(weights), heads=bool(head))
+    terms = weighted_terms(run.index.counted, hits, weights, run.config.bm25)
     named = []
     for tag in tags_named(run, weights) if tags and run.signals.tag else ():
         atoms = run.members(Group.TAG, tag)
@@ -106,7 +106,7 @@ def tags_named(run: RecallRun, terms: Mapping[str, float]) -> tuple[str, ...]:
     """
     starts = {term[:-1] if len(term) > _PREFIX_MIN else term for term in terms}
     starts.update(tag_identity(word.text) for word in run.question.words if word.terms)
-    found: set[str] = set()
+    tags: set[str] = set()
     # The first tag that is not below the last start. There is no tag between them, so most starts need no
     # look-up if there are few tags.
     first: str | None = ""
@@ -121,8 +121,8 @@ def tags_named(run: RecallRun, terms: Mapping[str, float]) -> tuple[str, ...]:
             if not tag.startswith(start) or count == TAGS_SEEN_MAX:
                 break
             if terms.keys() >= set(tag_terms(tag)):
-                found.add(tag)
-    return tuple(sorted(found))
+                tags.add(tag)
+    return tuple(sorted(tags))
 
 
 @lru_cache(TAGS_KEPT)
@@ -213,9 +213,9 @@ def boost_labels(run: RecallRun, pool: Pool) -> None:
     if not run.signals.label or not len(pool):
         return
     heads = [
-        WeightedTerm(term, 1.0, TermRows(found.df, found.heads, ()))
-        for term, found in run.find(run.question.terms, heads=True).items()
-        if found.heads.count(None) < len(found.heads)
+        WeightedTerm(term, 1.0, TermRows(rows.df, rows.heads, ()))
+        for term, rows in run.find(run.question.terms, heads=True).items()
+        if rows.heads.count(None) < len(rows.heads)
     ]
     if not heads:
         return
@@ -256,12 +256,12 @@ def _days(run: RecallRun, start: int, end: int) -> list[str]:
     Return [] if there are more than DAYS_MAX such days.
     """
     first, last = day_of(start), day_of(end - 1)
-    found: list[str] = []
+    days: list[str] = []
     for day in values(run.rows, Group.DAY, first, last + "\x01"):
-        if len(found) == DAYS_MAX:
+        if len(days) == DAYS_MAX:
             return []
-        found.append(day)
-    return found
+        days.append(day)
+    return days
 
 
 def apply_provenance(run: RecallRun, pool: Pool) -> None:
@@ -283,10 +283,10 @@ def boost_texts(run: RecallRun, pool: Pool, rows: Sequence[int], atoms: Sequence
         "time": [signals.time * (not _TIME_TERMS.isdisjoint(atom.terms)) for atom in dated],
         "trust": [signals.trust * trust_of(atom) for atom in atoms] if trusted else [],
     }
-    for signal, found in shares.items():
-        if any(found):
+    for signal, share in shares.items():
+        if any(share):
             factors = np.ones(len(pool))
-            factors[list(rows)] += found
+            factors[list(rows)] += share
             pool.multiply(signal, factors)
 
 
