@@ -93,7 +93,7 @@ class StoreAttempts:
 
     session: Session
     notice: str
-    """What waits, as the end of a sentence."""
+    """What happens later, as the end of the message `the store is in use; …`."""
     _waits: bool = False
 
     def attempt(self, work: Callable[[], bool]) -> bool:

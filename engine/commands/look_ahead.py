@@ -1,6 +1,7 @@
 """Looking ahead over many commands: what they will read is computed and read together, which takes less time.
 
-A command finds there its validated body, the id of its atom, and records. It decides exactly as without.
+A command finds there its validated body, the id of its atom, and records. Looking ahead never changes what a
+command decides.
 """
 
 from __future__ import annotations
