@@ -16,7 +16,7 @@ PYTEST := $(BIN)/python -m pytest -n auto --dist worksteal
 # Tests start hundreds of processes; without bytecode on the disk each would compile the libraries again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo setup test one quick lint crate words frameworks soak nightly torture fuzz attack coverage package docs pictures workflows bench retrieval exploration agents dreaming clean
+.PHONY: demo setup test one quick lint crate words frameworks soak nightly torture fuzz attack coverage package docs pictures workflows bench falls retrieval exploration agents dreaming clean
 
 # The crate in engine/kernels is compiled during the installation if Cargo is there.
 CRATE := $(wildcard engine/kernels/Cargo.* engine/kernels/.cargo/* engine/kernels/src/*.rs)
@@ -139,6 +139,14 @@ workflows:
 bench: $(VENV)/.installed
 	$(PIP) --group bench
 	$(BIN)/python -m bench
+
+# Fails if an operation uses more CPU time than in the version BASE, by more than the noise. Both are measured in turn.
+BASE ?= HEAD~1
+falls: $(VENV)/.installed
+	rm -rf build/base && git worktree prune && git worktree add --quiet --force --detach build/base $(BASE)
+	$(PYTHON) -m venv build/base/.venv && build/base/.venv/bin/python -m pip install --quiet --disable-pip-version-check build/base
+	$(BIN)/python -m bench.falls build/base/.venv/bin/python
+	git worktree remove --force build/base
 
 retrieval: $(VENV)/.installed
 	$(PIP) --group bench

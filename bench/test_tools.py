@@ -13,7 +13,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from bench import data, groups, many_memories, profile, proofs, ranges
+from bench import data, falls, groups, many_memories, profile, proofs, ranges
 from bench.groups import LARGE
 from bench.job import MODULES, Job, Result, Untimed, measurement, percentile
 from bench.rivals import PACKAGED, Fts, open_rival
@@ -54,6 +54,23 @@ def test_percentile_takes_a_value_that_was_measured() -> None:
     values = [float(number) for number in range(100, 0, -1)]
 
     assert (percentile(values, 0.5), percentile(values, 0.99), percentile([7.0], 0.99)) == (50.0, 99.0, 7.0)
+
+
+def test_an_operation_fell_if_three_quarters_of_its_ratios_say_so() -> None:
+    """A few slow rounds are noise, and so are ratios at the bound."""
+    slow, bound = falls.RATIO_MAX + 0.01, falls.RATIO_MAX
+
+    assert falls.fell([slow] * 7 + [0.9])
+    assert not falls.fell([slow] * 5 + [1.0] * 3)
+    assert not falls.fell([bound] * 8)
+
+
+@pytest.mark.parametrize("operation", falls.OPERATIONS)
+def test_every_compared_operation_runs(operation: str) -> None:
+    """Each uses some CPU time on a few texts."""
+    few = {"texts": [text.content for text in data.texts(20, 1)], "questions": data.questions(2, 1)}
+
+    assert falls.cpu_seconds(operation, few) > 0
 
 
 def test_ratio_is_above_one_where_memroot_is_ahead() -> None:
