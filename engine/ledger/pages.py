@@ -304,8 +304,10 @@ def parent_level(slots: Slots, hasher: TreeHasher) -> Slots:
     """
     folded = []
     for left, right in zip(slots[::2], slots[1::2], strict=True):
-        if DIGEST_BYTES in (len(left), len(right)) or (left and right):
-            folded.append(hasher.node(slot_root(left, hasher), slot_root(right, hasher)))
+        if not right and len(left) != DIGEST_BYTES:
+            folded.append(left)
+        elif not left and len(right) != DIGEST_BYTES:
+            folded.append(right)
         else:
-            folded.append(left or right)
+            folded.append(hasher.node(slot_root(left, hasher), slot_root(right, hasher)))
     return folded
