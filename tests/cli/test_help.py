@@ -7,7 +7,7 @@ import pytest
 from engine.cli.command_tree import COMMANDS
 from engine.cli.help_command import EXIT_CODES
 from tests.support.command_line import Cli
-from tests.support.command_reference import DOCUMENT, rendered, sections_of
+from tests.support.command_reference import DOCUMENT, common_options, common_table, rendered, sections_of
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -71,11 +71,16 @@ def test_the_examples_are_commands_with_known_options(bare: Cli) -> None:
 
 def test_the_document_has_every_command(bare: Cli) -> None:
     """The command sections of docs/cli.md are those that `tests.support.command_reference` renders."""
-    sections = sections_of(DOCUMENT.read_text(encoding="utf-8"))
+    text = DOCUMENT.read_text(encoding="utf-8")
+    sections = sections_of(text)
     assert list(sections) == list(COMMANDS)
-    for command in bare("help", "--json").data["commands"]:
+    commands = bare("help", "--json").data["commands"]
+    common = common_options(commands)
+    assert common_table(common) in text
+    for command in commands:
         section = sections[command["name"]]
-        assert section.strip() == rendered(command, section).strip(), "run tests.support.command_reference"
+        made = rendered(command, section, common)
+        assert section.strip() == made.strip(), "run tests.support.command_reference"
 
 
 def test_the_document_has_every_exit_code() -> None:
