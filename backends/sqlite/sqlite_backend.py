@@ -47,7 +47,7 @@ from backends.sqlite.sqlite_mark import MARK_SUFFIX, Mark, check_marks
 from backends.sqlite.sqlite_memories import open_table
 from backends.sqlite.sqlite_place import register_store
 from backends.sqlite.sqlite_reads import Rows, SQLiteSnapshot, vacuum
-from backends.sqlite.sqlite_tables import UNNAMED, Own, bring_up_to_date, read_own, swap_own, write_own
+from backends.sqlite.sqlite_tables import UNNAMED, Own, check_layout, read_own, swap_own, write_own
 
 BUSY_SECONDS = 10.0
 """The time, in seconds, that a write waits for other processes before it raises BackendBusy."""
@@ -132,7 +132,8 @@ class SQLiteBackend(Backend):
     def _settle_table(self, *, create: bool) -> None:
         try:
             with converted(self._handle_state.where):
-                bring_up_to_date(self._writer, str(self._path))
+                # The header, which was checked before, may be older than the WAL.
+                check_layout(self._writer.execute("PRAGMA user_version").fetchone()[0], self._path)
                 sql, self._use = open_table(self._writer, self._path, self._memory, self._lock, create=create)
                 self._table = Rows(self._handle_state.where, sql)
                 self._mark = Mark(self._path, sql.number)

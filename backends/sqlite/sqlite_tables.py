@@ -4,22 +4,16 @@ Each row has a checksum (`backends.databases`). The row with the empty key is th
 cannot write it. The rows of a memory are in a table `memory_N`, where N is a number; the table `memories`
 maps names to numbers. A name is always passed to SQLite as a bound value and is never part of a statement.
 Numbers are not reused (AUTOINCREMENT), so a handle cannot read another memory's rows.
-
-Layout 1 had no checksums, and a table `turns` instead of the backend's own rows. Such a file is migrated in
-one transaction, so that after a crash it has either layout completely. The checksums are computed from the
-rows as they are at that time, so they do not detect earlier damage; `engine verify-root` does.
 """
 
 from __future__ import annotations
 
-import os
 import sqlite3
 import struct
 from typing import NamedTuple
 
 from backends.databases import check_row, checksum
 from backends.errors import BackendCorrupt, BackendUnusable
-from backends.sqlite.sqlite_connections import transaction
 
 LAYOUT = 2
 """The version of the table layout, stored as SQLite's user_version."""
@@ -213,43 +207,7 @@ def check_layout(layout: int, where: object) -> None:
     Raises:
         BackendUnusable: it cannot.
     """
-    if layout not in (1, LAYOUT):
+    if layout != LAYOUT:
         raise BackendUnusable(
-            f"{where} has table layout {layout}, but this version supports only layouts up to {LAYOUT}"
+            f"{where} has table layout {layout}, but this version supports only layout {LAYOUT}"
         )
-
-
-def bring_up_to_date(connection: sqlite3.Connection, where: str) -> None:
-    """Migrate the file to the present layout, if it has layout 1.
-
-    Raises:
-        BackendUnusable: the file has a layout that this version does not know.
-        sqlite3.Error: SQLite fails, or a row does not consist of bytes.
-    """
-    if _layout(connection, where) == LAYOUT:
-        return
-    with transaction(connection):
-        if _layout(connection, where) != LAYOUT:
-            _migrate(connection)
-    # Earlier versions of memroot read the layout in the header of the database, not in the WAL.
-    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-
-
-def _layout(connection: sqlite3.Connection, where: str) -> int:
-    """Return the layout of the file. It may be recorded only in the WAL."""
-    layout: int = connection.execute("PRAGMA user_version").fetchone()[0]
-    check_layout(layout, where)
-    return layout
-
-
-def _migrate(connection: sqlite3.Connection) -> None:
-    """Add the checksums and the backend's own rows. A transaction has begun."""
-    connection.create_function("row_sum", 2, checksum, deterministic=True)
-    mark = Own(os.urandom(FILE_BYTES), 0, 0)
-    for number in (0, *memory_numbers(connection).values()):
-        sql = statements_for(number)
-        connection.execute(f"ALTER TABLE {sql.table} ADD COLUMN sum INTEGER NOT NULL DEFAULT 0")
-        connection.execute(f"UPDATE {sql.table} SET sum = row_sum(key, value)")  # noqa: S608
-        write_own(connection, sql, mark)
-    connection.execute("DROP TABLE turns")
-    connection.execute(f"PRAGMA user_version = {LAYOUT}")

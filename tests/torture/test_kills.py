@@ -7,9 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.layouts import to_layout_1
 from tests.support.leveldb import LEVELDB
-from tests.support.soak import often
 from tests.torture.acts import ACTS, prepare
 from tests.torture.calls import why_not
 from tests.torture.exercises import COMMANDS
@@ -70,20 +68,6 @@ def test_a_system_call_that_fails_loses_nothing(start: tuple[str, Path], command
     # Which errors are ours has tests of its own.
     wanted = COUNTED - {FOREIGN}
     assert {name: counts[name] for name in wanted} == dict.fromkeys(wanted, 0), notes
-
-
-@pytest.mark.parametrize("wanted", often(3, 80))
-def test_an_upgrade_that_fails_at_a_system_call_is_whole_or_absent(memory: Path, wanted: int) -> None:
-    """A file of the earlier layout is opened by a command, which fails; then the next one upgrades it."""
-    if reason := why_not():
-        pytest.skip(reason)
-    place = memory / f"earlier {wanted}" / "start"
-    prepare("sqlite", place)
-    to_layout_1(place / "store")
-    kinds = {"SIGKILL": wanted, "EIO": wanted, "ENOSPC": wanted}
-    counts, notes = tried(("sqlite", place), "add", kinds, place.parent)
-    assert counts["states"] == 3 * wanted
-    assert {name: counts[name] for name in COUNTED} == dict.fromkeys(COUNTED, 0), notes
 
 
 def test_every_command_that_is_named_is_carried_out() -> None:

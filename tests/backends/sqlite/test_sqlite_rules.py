@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sqlite3
 import weakref
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -181,3 +182,15 @@ def test_connections_are_given_back(tmp_path: Path) -> None:
         assert len(backend._all) <= 10
         with pytest.raises(BackendError):
             backend.write(batch_of([(b"", b"")]))
+
+
+def test_another_layout_is_refused(tmp_path: Path) -> None:
+    """A file of another layout is not opened, also if only its WAL says so."""
+    path = tmp_path / "store"
+    SQLiteBackend(path).close()
+    with closing(sqlite3.connect(path)) as database:
+        database.execute("PRAGMA user_version = 3")
+        for _ in ("in the WAL", "in the header"):
+            with pytest.raises(BackendUnusable, match="layout 3"):
+                SQLiteBackend(path)
+            database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
