@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from backends.errors import BackendUnusable, system_error
+from backends.locks import Flock
 
 MARKER = "unfinished-store"
 """The name of the empty file that `staging` creates first in its folder.
@@ -158,42 +159,36 @@ def staging(target: Path) -> Iterator[Path]:
     """
     prefix = f".{target.name[:100]}.new-"
     _sweep(target.parent, prefix)
-    folder, descriptor = _locked_folder(target.parent, prefix)
+    folder, lock = _locked_folder(target.parent, prefix)
     try:
         (folder / MARKER).touch(mode=0o600)
         yield folder
     finally:
         _remove(folder)
-        os.close(descriptor)
+        lock.close()
 
 
-def _locked_folder(parent: Path, prefix: str) -> tuple[Path, int]:
-    """Create a folder; return its path and a descriptor that holds a flock on it."""
+def _locked_folder(parent: Path, prefix: str) -> tuple[Path, Flock]:
+    """Create a folder; return its path and a flock on it."""
     import secrets  # takes 2 ms; stores are opened far more often than made
 
     for _ in range(_BUILD_TRIES):
         folder = parent / (prefix + secrets.token_hex(_RANDOM_BYTES))
         folder.mkdir(mode=0o700)
-        descriptor = _lock_folder(folder)
+        lock = _lock_folder(folder)
         # Another process may have removed the folder as a leftover between mkdir and flock.
-        if descriptor is not None:
-            return folder, descriptor
+        if lock is not None:
+            return folder, lock
     raise BackendUnusable(f"cannot create a folder in {parent}: another program keeps removing it")
 
 
-def _lock_folder(folder: Path) -> int | None:
-    """Lock `folder` and return the descriptor, or None if `folder` is missing, locked or not a folder."""
-    try:
-        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
-    except OSError:
-        return None
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        if os.path.samestat(os.fstat(descriptor), folder.lstat()):
-            return descriptor
-    except OSError:
-        pass
-    os.close(descriptor)
+def _lock_folder(folder: Path) -> Flock | None:
+    """Return a flock on `folder`, or None if `folder` is missing, locked or not a folder."""
+    lock = Flock(folder, os.O_DIRECTORY)
+    with contextlib.suppress(OSError):
+        if lock.take(fcntl.LOCK_EX | fcntl.LOCK_NB):
+            return lock
+    lock.abandon()
     return None
 
 
@@ -201,15 +196,15 @@ def _sweep(parent: Path, prefix: str) -> None:
     """Remove the folders that killed processes have left in `parent`, and nothing else."""
     with contextlib.suppress(OSError):
         for folder in sorted(entry for entry in parent.iterdir() if _is_ours(entry.name, prefix)):
-            descriptor = _lock_folder(folder)
-            if descriptor is not None:
-                if _is_marked(descriptor):
+            lock = _lock_folder(folder)
+            if lock is not None:
+                if _is_marked(lock.descriptor):
                     _remove(folder)
                 else:
                     # A process killed before creating the marker leaves an empty folder, which rmdir removes.
                     with contextlib.suppress(OSError):
                         folder.rmdir()
-                os.close(descriptor)
+                lock.close()
 
 
 def _is_ours(name: str, prefix: str) -> bool:

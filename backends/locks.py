@@ -11,8 +11,10 @@ from __future__ import annotations
 
 import fcntl
 import os
+import stat
 import threading
 from collections import Counter
+from contextlib import suppress
 from pathlib import Path
 
 from backends.errors import BackendUnusable
@@ -77,9 +79,48 @@ def identity_of(status: os.stat_result) -> Identity:
 
 
 class Flock:
-    """The descriptor of a lock file, or None while the file is not open. Subclasses acquire the lock."""
+    """A flock on the file or folder at `path`, which is opened when the lock is first taken.
 
-    _descriptor: int | None = None
+    Args:
+        path: The path. It must not be a symbolic link.
+        flags: The flags of `os.open`.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], flags: int = os.O_RDONLY) -> None:
+        self._lock_path = os.fspath(path)
+        self._flags = flags | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+        self._descriptor: int | None = None
+
+    @property
+    def descriptor(self) -> int:
+        """The descriptor of the file, which is open after `take`."""
+        if self._descriptor is None:
+            self._descriptor = self._opened()
+        return self._descriptor
+
+    def _opened(self) -> int:
+        return os.open(self._lock_path, self._flags)
+
+    def take(self, operation: int) -> bool:
+        """Take the lock and return True; return False if another process holds it.
+
+        If another process removes or replaces the file meanwhile, the new file is locked instead.
+
+        Args:
+            operation: `fcntl.LOCK_EX` or `fcntl.LOCK_SH`, with `fcntl.LOCK_NB` in order not to wait.
+
+        Raises:
+            OSError: the file is missing, or cannot be opened.
+        """
+        while True:
+            try:
+                fcntl.flock(self.descriptor, operation)
+            except BlockingIOError:
+                return False
+            with suppress(FileNotFoundError):
+                if os.path.samestat(os.fstat(self.descriptor), os.lstat(self._lock_path)):
+                    return True
+            self.close()
 
     def close(self) -> None:
         """Release the lock, if it is held, and close the descriptor; calling it twice is allowed."""
@@ -93,3 +134,12 @@ class Flock:
         descriptor, self._descriptor = self._descriptor, None
         if descriptor is not None:
             os.close(descriptor)
+
+
+def share_permissions(descriptor: int, store: Path) -> None:
+    """Give a file the owner and the permissions of the store, so that all users of the store can use it."""
+    status = store.stat()
+    with suppress(OSError):
+        os.fchown(descriptor, status.st_uid, status.st_gid)
+    with suppress(OSError):
+        os.fchmod(descriptor, stat.S_IMODE(status.st_mode) & 0o666)

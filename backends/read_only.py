@@ -19,6 +19,7 @@ from backends.base import Backend, Batch, Capabilities, Guards, Row, Snapshot, c
 from backends.errors import BackendEnvironment, BackendError, environment_error, explain, system_error
 from backends.files import READ_ONLY_PREFIX
 from backends.leveldb.leveldb_place import data_folders
+from backends.locks import Flock
 
 
 class ReadOnlyBackend(Backend):
@@ -41,7 +42,7 @@ class ReadOnlyBackend(Backend):
         self._place = place
         self._number = number
         self._owner = os.getpid()
-        self._lock: int | None = None
+        self._lock: Flock | None = None
         self.unwritable = explain(number).what
         try:
             self._scratch = Path(tempfile.mkdtemp(prefix=READ_ONLY_PREFIX))
@@ -145,4 +146,4 @@ class ReadOnlyBackend(Backend):
         shutil.rmtree(self._scratch, ignore_errors=True)
         lock, self._lock = self._lock, None
         if lock is not None:
-            os.close(lock)
+            lock.close()

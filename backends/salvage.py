@@ -20,7 +20,7 @@ from backends.base import Row
 from backends.errors import BackendBusy, BackendMissing, BackendUnusable
 from backends.files import resolve_path
 from backends.leveldb.leveldb_place import LOCK
-from backends.locks import REGISTRY, identity_of
+from backends.locks import REGISTRY, Flock, identity_of
 from backends.salvaged_rows import FoundRows, Way
 from backends.sqlite.sqlite_locks import LOCK_SUFFIX
 
@@ -98,16 +98,12 @@ def _unwritten(place: Path, *, leveldb: bool) -> Iterator[None]:
     data = place / "db" if leveldb else place
     if data.exists() and REGISTRY.is_open(identity_of(data.stat())):
         raise BackendBusy(str(place), f"pid {os.getpid()} (this process)")
-    lock = place / LOCK if leveldb else Path(f"{place}{LOCK_SUFFIX}")
+    lock = Flock(place / LOCK if leveldb else f"{place}{LOCK_SUFFIX}")
     try:
-        descriptor = os.open(lock, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
-    except OSError:
-        yield  # without a lock file, or without permission to read it, nothing can be locked
-        return
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        # Without a lock file, or without permission to read it, nothing can be locked.
+        with contextlib.suppress(OSError):
+            if not lock.take(fcntl.LOCK_EX | fcntl.LOCK_NB):
+                raise BackendBusy(str(place), "another process")
         yield
-    except BlockingIOError as error:
-        raise BackendBusy(str(place), "another process") from error
     finally:
-        os.close(descriptor)
+        lock.close()

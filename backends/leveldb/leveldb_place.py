@@ -194,14 +194,15 @@ class Claim(Flock):
     """The exclusive right to use the store at `path`: its flock and its entry in the process's registry."""
 
     def __init__(self, path: Path) -> None:
+        super().__init__(path / LOCK, os.O_RDWR)
         self.path = path
         # Hold the lock until the store is registered, so that two threads cannot both pass the checks.
         with REGISTRY.lock:
             if (path / DATA).exists():
                 self._check_not_open()
-            self._descriptor = _flock(path / LOCK, str(path))
-            self._asked = os.fstat(self._descriptor).st_mtime_ns
             try:
+                self._take_and_sign()
+                self._asked = os.fstat(self.descriptor).st_mtime_ns
                 recover(path)
                 self._identity: Identity = self._check_not_open()
                 REGISTRY.refuse_inherited(self._identity, path)
@@ -209,6 +210,16 @@ class Claim(Flock):
                 self.abandon()
                 raise
             REGISTRY.enter(self._identity)
+
+    def _take_and_sign(self) -> None:
+        """Take the flock, and write this process's pid into the file; raise BackendBusy if it is taken."""
+        if not self.take(fcntl.LOCK_EX | fcntl.LOCK_NB):
+            os.utime(self.descriptor)  # tells the holder that the store is wanted
+            holder = os.pread(self.descriptor, _PID_BYTES_MAX, 0).strip()
+            holder_name = f"pid {int(holder)}" if holder.isdigit() else "another process"
+            raise BackendBusy(str(self.path), holder_name, hint=NOT_SHARED)
+        os.ftruncate(self.descriptor, 0)
+        os.pwrite(self.descriptor, b"%d\n" % os.getpid(), 0)
 
     def _check_not_open(self) -> Identity:
         """Return the identity of the store's data; raise BackendBusy if this process has the store open."""
@@ -244,41 +255,16 @@ class Claim(Flock):
                 self.close()
 
 
-def _flock(lock: Path, where: str) -> int:
-    """Return a descriptor that holds the flock on `lock`, and write this process's pid into the file."""
-    descriptor = os.open(lock, os.O_RDWR | os.O_NOFOLLOW)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        if not os.path.samestat(os.fstat(descriptor), lock.stat()):
-            raise BackendBusy(where, "a process that is replacing it")
-        os.ftruncate(descriptor, 0)
-        os.pwrite(descriptor, b"%d\n" % os.getpid(), 0)
-    except BlockingIOError as error:
-        os.utime(descriptor)  # tells the holder that the store is wanted
-        holder = os.pread(descriptor, _PID_BYTES_MAX, 0).strip()
-        os.close(descriptor)
-        holder_name = f"pid {int(holder)}" if holder.isdigit() else "another process"
-        raise BackendBusy(where, holder_name, hint=NOT_SHARED) from error
-    except BaseException:
-        os.close(descriptor)
-        raise
-    return descriptor
-
-
-def lock_for_reading(place: Path) -> int:
-    """Return a descriptor that holds a shared flock on the store. It admits other readers, but no writers.
+def lock_for_reading(place: Path) -> Flock:
+    """Return a shared flock on the store. It admits other readers, but no writers.
 
     A process that writes would delete tables to which the copy links.
     """
-    descriptor = os.open(place / LOCK, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BaseException as error:
-        os.close(descriptor)
-        if isinstance(error, BlockingIOError):
-            raise BackendBusy(str(place), "another process") from error
-        raise
-    return descriptor
+    lock = Flock(place / LOCK)
+    if not lock.take(fcntl.LOCK_SH | fcntl.LOCK_NB):
+        lock.abandon()
+        raise BackendBusy(str(place), "another process")
+    return lock
 
 
 def link_store(place: Path, copy: Path) -> None:

@@ -21,7 +21,7 @@ from pathlib import Path
 from types import TracebackType
 
 from backends.errors import BackendBusy, BackendUnusable, system_error
-from backends.locks import Flock, Identity, identity_of
+from backends.locks import Flock, share_permissions
 
 LOCK_SUFFIX = "-lock"
 
@@ -33,14 +33,41 @@ Measured against three processes that write durably without a pause: the lock wa
 (maximum). A waiting process uses 3 % of a core.
 """
 
-_FLAGS = os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-
 USE_SUFFIX = "-use-"
 
-_USE_FLAGS = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+
+class _LockFile(Flock):
+    """A flock on an empty file next to `store`, which is created when the lock is first taken."""
+
+    def __init__(self, store: Path, suffix: str) -> None:
+        super().__init__(f"{store}{suffix}", os.O_RDWR)
+        self._store = store
+
+    def _opened(self) -> int:
+        """Return a descriptor of the lock file; create a missing file with the store's permissions."""
+        while True:
+            with contextlib.suppress(FileNotFoundError):
+                self._check_lock_file(os.lstat(self._lock_path))
+                return super()._opened()
+            with contextlib.suppress(FileExistsError):
+                descriptor = os.open(self._lock_path, self._flags | os.O_CREAT | os.O_EXCL, 0o600)
+                # SQLite does the same for its own files.
+                share_permissions(descriptor, self._store)
+                return descriptor
+
+    def _check_lock_file(self, status: os.stat_result) -> None:
+        """Raise BackendUnusable unless the file is empty.
+
+        The file is not opened for this check, because it may be another store.
+        """
+        if not stat.S_ISREG(status.st_mode) or status.st_size:
+            raise BackendUnusable(
+                f"{self._lock_path} is not an empty file, but {self._store} needs an empty lock file there; "
+                f"rename one of the two files"
+            )
 
 
-class WriterLock(Flock):
+class WriterLock(_LockFile):
     """The lock for writing to `store`, as a context manager that one thread may enter several times.
 
     It does not synchronise threads; protect it with a mutex.
@@ -55,18 +82,16 @@ class WriterLock(Flock):
     """
 
     def __init__(self, store: Path, busy_seconds: float) -> None:
-        self._store = str(store)
-        self._path = f"{store}{LOCK_SUFFIX}"
+        super().__init__(store, LOCK_SUFFIX)
         self._busy_seconds = busy_seconds
         self._depth = 0
-        self._identity: Identity = (0, 0)
 
     def __enter__(self) -> None:
         if not self._depth:
             try:
                 self._take()
             except OSError as error:
-                raise system_error(f"{self._path} cannot be locked", error) from error
+                raise system_error(f"{self._lock_path} cannot be locked", error) from error
         self._depth += 1
 
     def __exit__(
@@ -77,63 +102,15 @@ class WriterLock(Flock):
             fcntl.flock(self._descriptor, fcntl.LOCK_UN)
 
     def _take(self) -> None:
-        if self._try():
-            return
         # flock has no timeout.
         deadline = time.monotonic() + self._busy_seconds
-        while time.monotonic() < deadline:
+        while not self.take(fcntl.LOCK_EX | fcntl.LOCK_NB):
+            if time.monotonic() >= deadline:
+                raise BackendBusy(str(self._store), "another process")
             time.sleep(_PAUSE_SECONDS)
-            if self._try():
-                return
-        raise BackendBusy(self._store, "another process")
-
-    def _try(self) -> bool:
-        """Try to take the lock. Return False if another process holds it or the lock file was replaced."""
-        if self._descriptor is None:
-            self._descriptor = self._open()
-            self._identity = identity_of(os.fstat(self._descriptor))
-        try:
-            fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return False
-        with contextlib.suppress(FileNotFoundError):
-            if identity_of(os.lstat(self._path)) == self._identity:
-                return True
-        self.close()
-        return False
-
-    def _open(self) -> int:
-        """Return a descriptor of the lock file; create a missing file with the store's permissions."""
-        while True:
-            with contextlib.suppress(FileNotFoundError):
-                self._check_lock_file(os.lstat(self._path))
-                return os.open(self._path, _FLAGS)
-            with contextlib.suppress(FileExistsError):
-                return self._create()
-
-    def _check_lock_file(self, status: os.stat_result) -> None:
-        """Raise BackendUnusable unless the file is empty.
-
-        The file is not opened for this check, because it may be another store.
-        """
-        if not stat.S_ISREG(status.st_mode) or status.st_size:
-            raise BackendUnusable(
-                f"{self._path} is not an empty file, but {self._store} needs an empty lock file there; "
-                f"rename one of the two files"
-            )
-
-    def _create(self) -> int:
-        store = Path(self._store).stat()
-        descriptor = os.open(self._path, _FLAGS | os.O_CREAT | os.O_EXCL, 0o600)
-        # Every user who may write to the store may use the lock. SQLite does the same for its own files.
-        with contextlib.suppress(OSError):
-            os.fchown(descriptor, store.st_uid, store.st_gid)
-        with contextlib.suppress(OSError):
-            os.fchmod(descriptor, stat.S_IMODE(store.st_mode) & 0o666)
-        return descriptor
 
 
-class UseLock(Flock):
+class UseLock(_LockFile):
     """A lock on the memory `name` in `store`, held from creation until `close`.
 
     Args:
@@ -148,31 +125,16 @@ class UseLock(Flock):
     """
 
     def __init__(self, store: Path, name: str, *, exclusive: bool = False) -> None:
-        self._path = f"{store}{USE_SUFFIX}{name}"
-        self._where = f"memory {name!r} in {store}"
+        super().__init__(store, USE_SUFFIX + name)
         try:
-            while not self._take(exclusive=exclusive):
-                self.abandon()
+            if not self.take((fcntl.LOCK_EX if exclusive else fcntl.LOCK_SH) | fcntl.LOCK_NB):
+                raise BackendBusy(f"memory {name!r} in {store}", "another handle or process")
         except OSError as error:
+            raise system_error(f"{self._lock_path} cannot be locked", error) from error
+        except BackendBusy:
             self.abandon()
-            if isinstance(error, BlockingIOError):
-                raise BackendBusy(self._where, "another handle or process") from error
-            raise system_error(f"{self._path} cannot be locked", error) from error
-
-    def _take(self, *, exclusive: bool) -> bool:
-        """Take the lock. Return False if the locked file has been replaced; the caller then tries again."""
-        with contextlib.suppress(FileNotFoundError):
-            status = os.lstat(self._path)
-            if not stat.S_ISREG(status.st_mode) or status.st_size:
-                raise BackendUnusable(
-                    f"{self._path} is not an empty file, but the store needs an empty lock file; rename it"
-                )
-        self._descriptor = os.open(self._path, _USE_FLAGS, 0o600)
-        fcntl.flock(self._descriptor, (fcntl.LOCK_EX if exclusive else fcntl.LOCK_SH) | fcntl.LOCK_NB)
-        with contextlib.suppress(FileNotFoundError):
-            return os.path.samestat(os.fstat(self._descriptor), os.lstat(self._path))
-        return False
+            raise
 
     def remove(self) -> None:
         """Remove the lock file. The lock must be held exclusively."""
-        Path(self._path).unlink(missing_ok=True)
+        Path(self._lock_path).unlink(missing_ok=True)

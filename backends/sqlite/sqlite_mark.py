@@ -19,6 +19,7 @@ from zlib import crc32
 
 from backends.errors import BackendCorrupt, BackendLost, BackendUnusable
 from backends.files import fsync_opened, fsync_path
+from backends.locks import share_permissions
 from backends.sqlite.sqlite_connections import address
 from backends.sqlite.sqlite_tables import Own, memory_numbers, read_own, statements_for
 
@@ -90,7 +91,7 @@ class Mark:
             self._descriptor = os.open(self._path, _WRITE, 0o600)
             self._take_space(self._descriptor)
             if missing:
-                _share(self._descriptor, self._store)
+                share_permissions(self._descriptor, self._store)
                 fsync_path(self._path.parent)
         return self._descriptor
 
@@ -177,12 +178,3 @@ def _check_marks(connection: sqlite3.Connection, store: Path) -> None:
 
 def _sum(raw: bytes) -> bytes:
     return crc32(raw).to_bytes(_SUM_BYTES, "big")
-
-
-def _share(descriptor: int, store: Path) -> None:
-    """Give the file the permissions of the store, so that all users of the store can write the mark."""
-    status = store.stat()
-    with contextlib.suppress(OSError):
-        os.fchown(descriptor, status.st_uid, status.st_gid)
-    with contextlib.suppress(OSError):
-        os.fchmod(descriptor, stat.S_IMODE(status.st_mode) & 0o666)

@@ -18,7 +18,7 @@ from backends.errors import (
     system_error,
 )
 from backends.files import READ_ONLY_PREFIX, fsync_path, link_new, make_parents, staging
-from backends.locks import REGISTRY, Identity, identity_of
+from backends.locks import REGISTRY, Flock, Identity, identity_of
 from backends.sqlite.sqlite_connections import address, creation_error
 from backends.sqlite.sqlite_locks import LOCK_SUFFIX
 from backends.sqlite.sqlite_mark import MARK_SUFFIX
@@ -211,15 +211,13 @@ def copy_store(place: Path, copy: Path) -> None:
 @contextlib.contextmanager
 def _writers_excluded(place: Path) -> Iterator[None]:
     """Hold the writers' lock during the block, if the lock file exists and can be opened for reading."""
-    descriptor = None
+    lock = Flock(f"{place}{LOCK_SUFFIX}")
+    with contextlib.suppress(OSError):
+        lock.take(fcntl.LOCK_SH)
     try:
-        with contextlib.suppress(OSError):
-            descriptor = os.open(f"{place}{LOCK_SUFFIX}", os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
-            fcntl.flock(descriptor, fcntl.LOCK_SH)
         yield
     finally:
-        if descriptor is not None:
-            os.close(descriptor)
+        lock.close()
 
 
 def _states(place: Path) -> list[tuple[int, int, int]]:
