@@ -10,13 +10,13 @@ from typing import Any, Final, NamedTuple, cast
 
 import psycopg
 
-from backends.base import AFTER_ALL_KEYS, Row, Snapshot, prefix_end
+from backends.base import AFTER_ALL_KEYS, Row, prefix_end
 from backends.databases import check_row
-from backends.errors import BackendClosed
 from backends.handle_state import HandleState
 from backends.postgresql import postgresql_sql as sql
 from backends.postgresql.postgresql_connections import Connection
 from backends.postgresql.postgresql_errors import convert
+from backends.snapshots import TransactionSnapshot
 
 PAGE_ROWS: Final = 256
 """The number of rows that a scan fetches first."""
@@ -24,8 +24,6 @@ PAGE_ROWS: Final = 256
 PAGE_ROWS_MAX: Final = 8192
 PAGE_BYTES: Final = 1 << 22
 """The size of the pages that a scan fetches, in bytes, estimated from the sizes of its last rows."""
-
-_OPENED: Row = (b"", b"")
 
 KEPT_BYTES_MAX: Final = 1 << 21
 """The largest number of bytes of cached keys and values. The oldest rows are dropped first."""
@@ -118,8 +116,8 @@ class Rows:
         return cast("bytes", value)  # `check_row` has refused everything else
 
 
-class PostgreSQLSnapshot(Snapshot):
-    """A snapshot, which is a read transaction. A lock ensures that it does not end during a read.
+class PostgreSQLSnapshot(TransactionSnapshot[Connection]):
+    """A snapshot of a memory.
 
     Args:
         handle_state: The state of the store's handle.
@@ -137,30 +135,17 @@ class PostgreSQLSnapshot(Snapshot):
         cache: RowCache,
         give_back: Callable[[Connection], None],
     ) -> None:
-        self._handle_state = handle_state
+        super().__init__(handle_state, begun.connection, give_back)
         self._rows = rows
         self._state = begun.state
         self._cache = cache
-        self._give_back = give_back
-        self._connection: Connection | None = begun.connection
-        self._using = threading.Lock()
-
-    def check(self) -> None:
-        """Raise BackendClosed if the snapshot or the store is closed."""
-        self._handle_state.check()
-        if self._connection is None:
-            raise BackendClosed("the snapshot is closed")
 
     @contextlib.contextmanager
-    def _borrowed(self) -> Iterator[Connection]:
-        """Yield the connection for one call inside `HandleState`, and convert the exceptions of psycopg."""
-        with self._handle_state.inside(), self._using:
-            if self._connection is None:
-                raise BackendClosed("the snapshot is closed")
-            try:
-                yield self._connection
-            except psycopg.Error as error:
-                raise convert(self._rows.where, error) from error
+    def _converted(self) -> Iterator[None]:
+        try:
+            yield
+        except psycopg.Error as error:
+            raise convert(self._rows.where, error) from error
 
     def get(self, key: bytes) -> bytes | None:
         """Return the value of `key`, or None."""
@@ -172,7 +157,7 @@ class PostgreSQLSnapshot(Snapshot):
         cached = {} if self.from_store else self._cache.find(self._state, keys)
         missing = [key for key in keys if key not in cached]
         if missing:
-            with self._borrowed() as connection:
+            with self.using() as connection:
                 fetched = dict(zip(missing, self._rows.get_many(connection, missing), strict=True))
             cached.update(fetched)
             self._cache.keep(self._state, fetched)
@@ -180,77 +165,50 @@ class PostgreSQLSnapshot(Snapshot):
 
     def keys(self, prefix: bytes, limit: int) -> list[bytes]:
         """Return the first `limit` keys that begin with `prefix`, including the keys of damaged values."""
-        with self._borrowed() as connection:
+        with self.using() as connection:
             return self._rows.keys(connection, prefix, limit)
-
-    def scan(self, start: bytes = b"", end: bytes | None = None, *, reverse: bool = False) -> Iterator[Row]:
-        """Return an iterator over the rows with start <= key < end, fetched some rows at a time."""
-        self.check()
-        if end is not None and end <= start:
-            return iter(())
-        cached = None if self.from_store else self._cache.find_scan(self._state, (start, end, reverse))
-        return self._scan(start, end, reverse, []) if cached is None else self._open_rows(cached)
 
     def scan_and_close(self, start: bytes, end: bytes | None, *, reverse: bool) -> Iterator[Row]:
         """Return an iterator like `scan`, whose end closes the snapshot; a short scan closes it at once."""
         self.check()
-        if end is not None and end <= start:
-            self.close()
-            return iter(())
-        with self._borrowed() as connection:
-            first = self._rows.page(connection, start, end, PAGE_ROWS, reverse=reverse)
-        if len(first) < PAGE_ROWS:
-            self.close()
-            return self._checked(first)
-        rows = self._closing(start, end, reverse, first)
-        # Run to the first yield, because the cleanup of a generator runs only if it has started.
-        next(rows)
-        return rows
+        if end is None or end > start:
+            with self.using() as connection:
+                first = self._rows.page(connection, start, end, PAGE_ROWS, reverse=reverse)
+            if len(first) < PAGE_ROWS:
+                self.close()
+                return self._checked(first)
+        return self.rows(start, end, reverse=reverse, close=True)
 
     def _checked(self, rows: Sequence[Row]) -> Iterator[Row]:
         for row in rows:
             self._handle_state.check()
             yield row
 
-    def _open_rows(self, rows: Sequence[Row]) -> Iterator[Row]:
-        for row in rows:
-            self.check()
-            yield row
-
-    def _closing(self, start: bytes, end: bytes | None, reverse: bool, first: list[Row]) -> Iterator[Row]:
-        try:
-            yield _OPENED
-            yield from self._scan(start, end, reverse, first)
-        finally:
-            self.close()
-
-    def _scan(self, start: bytes, end: bytes | None, reverse: bool, page: list[Row]) -> Iterator[Row]:
+    def _chunks(
+        self, connection: Connection, start: bytes, end: bytes | None, *, reverse: bool
+    ) -> Iterator[list[Row]]:
         most, wanted = PAGE_ROWS, (start, end, reverse)
+        cached = None if self.from_store else self._cache.find_scan(self._state, wanted)
+        if cached is not None:
+            yield cached
+            return
         while True:
-            if not page:
-                with self._borrowed() as connection:
-                    page = self._rows.page(connection, start, end, most, reverse=reverse)
-                if len(page) < most and wanted == (start, end, reverse):
-                    self._cache.keep_scan(self._state, wanted, page)
-            for row in page:
-                self.check()
-                yield row
+            page = self._rows.page(connection, start, end, most, reverse=reverse)
+            if len(page) < most and wanted == (start, end, reverse):
+                self._cache.keep_scan(self._state, wanted, page)
+            yield page
             if len(page) < most:
                 return
             last = page[-1][0]
             start, end = (start, last) if reverse else (last + b"\x00", end)
             size = sum(len(key) + len(value) for key, value in page) // len(page) + 1
-            most, page = max(1, min(PAGE_ROWS_MAX, PAGE_BYTES // size, 4 * most)), []
+            most = max(1, min(PAGE_ROWS_MAX, PAGE_BYTES // size, 4 * most))
 
-    def close(self) -> None:
-        """End the transaction; open scans raise BackendClosed."""
-        with contextlib.suppress(BackendClosed), self._handle_state.inside(), self._using:
-            connection, self._connection = self._connection, None
-            if connection is not None:
-                self._give_back(connection)
+    def _end_scan(self, chunks: Iterator[list[Row]]) -> None:
+        """Do nothing: between two pages, a scan holds nothing."""
 
-    def __del__(self) -> None:
-        self.close()
+    def _end(self, connection: Connection) -> None:
+        self._give_back(connection)
 
 
 class State(NamedTuple):

@@ -160,7 +160,7 @@ class SQLiteBackend(Backend):
         self._lock.abandon()
         if self._use is not None:
             self._use.abandon()
-        cursors = [cursor for snapshot in self._snapshots for cursor in snapshot.cursors]
+        cursors = [cursor for snapshot in self._snapshots for cursor in snapshot.cursors.values()]
         return (*self._all, *cursors)
 
     def _take_reader(self) -> sqlite3.Connection:

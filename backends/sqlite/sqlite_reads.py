@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import contextlib
 import sqlite3
-import threading
 from collections.abc import Callable, Iterator, Sequence
 
-from backends.base import Row, Snapshot
+from backends.base import Row
 from backends.databases import check_row
-from backends.errors import BackendBusy, BackendClosed, BackendCorrupt
+from backends.errors import BackendBusy, BackendCorrupt
 from backends.handle_state import HandleState
+from backends.snapshots import TransactionSnapshot
 from backends.sqlite.sqlite_connections import converted
 from backends.sqlite.sqlite_tables import KEYS_PER_QUERY, Statements
 
@@ -25,8 +25,6 @@ FIRST_KEY = b"\0"
 
 _ROWS_MIN, _ROWS_MAX = 4, 32
 """The numbers of rows that a scan fetches: in its first step, and at most in one step."""
-
-_OPENED: Row = (b"", b"")
 
 
 class Rows:
@@ -221,8 +219,8 @@ def vacuum(writer: sqlite3.Connection, where: str) -> None:
         raise BackendBusy(where, "an open snapshot or scan")
 
 
-class SQLiteSnapshot(Snapshot):
-    """A snapshot, which is a read transaction. A lock ensures that it does not end during a read.
+class SQLiteSnapshot(TransactionSnapshot[sqlite3.Connection]):
+    """A snapshot of a SQLite store.
 
     Args:
         handle_state: The state of the store's handle.
@@ -238,27 +236,10 @@ class SQLiteSnapshot(Snapshot):
         reader: sqlite3.Connection,
         return_reader: Callable[[sqlite3.Connection], None],
     ) -> None:
-        self._handle_state = handle_state
+        super().__init__(handle_state, reader, return_reader)
         self._table = rows
-        self._return_reader = return_reader
-        self._reader: sqlite3.Connection | None = reader
-        self._using = threading.Lock()
-        self.cursors: set[sqlite3.Cursor] = set()
-
-    def check(self) -> None:
-        """Raise BackendClosed if the snapshot or the store is closed."""
-        self._handle_state.check()
-        if self._reader is None:
-            raise BackendClosed("the snapshot is closed")
-
-    @contextlib.contextmanager
-    def using(self) -> Iterator[sqlite3.Connection]:
-        """Yield the connection for one call inside `HandleState`, and convert SQLite's exceptions."""
-        with self._handle_state.inside(), self._using:
-            if self._reader is None:
-                raise BackendClosed("the snapshot is closed")
-            with converted(self._handle_state.where):
-                yield self._reader
+        self.cursors: dict[Iterator[list[Row]], sqlite3.Cursor] = {}
+        """The open scans, each with its cursor."""
 
     def get(self, key: bytes) -> bytes | None:
         """Return the value of `key`, or None."""
@@ -270,68 +251,31 @@ class SQLiteSnapshot(Snapshot):
         with self.using() as reader:
             return self._table.get_many(reader, keys, confirm=self.confirm_missing)
 
-    def scan(self, start: bytes = b"", end: bytes | None = None, *, reverse: bool = False) -> Iterator[Row]:
-        """Return an iterator over the rows with start <= key < end, fetched a few rows at a time."""
-        return self.rows(start, end, reverse=reverse, close=False)
-
     def keys(self, prefix: bytes, limit: int) -> list[bytes]:
         """Return the first `limit` keys that begin with `prefix`, including the keys of damaged values."""
         with self.using() as reader:
             return self._table.keys(reader, prefix, limit)
 
-    def rows(self, start: bytes, end: bytes | None, *, reverse: bool, close: bool) -> Iterator[Row]:
-        """Return a started iterator over rows. With `close`, the end of the iterator closes the snapshot."""
-        self.check()
-        if end is not None and end <= start:
-            if close:
-                self.close()
-            return iter(())
-        rows = self._rows(start, end, reverse, close)
-        # Run to the first yield, because the cleanup of a generator runs only if it has started.
-        next(rows)
-        return rows
+    def _converted(self) -> contextlib.AbstractContextManager[None]:
+        return converted(self._handle_state.where)
 
-    def _rows(self, start: bytes, end: bytes | None, reverse: bool, close: bool) -> Iterator[Row]:
-        with self.using() as reader:
-            cursor, chunks = self._table.scan(
-                reader, start, end, reverse=reverse, confirm=self.confirm_missing
-            )
-            self.cursors.add(cursor)
-        try:
-            yield _OPENED
-            while True:
-                with self.using():
-                    chunk = next(chunks, None)
-                if chunk is None:
-                    return
-                for row in chunk:
-                    self.check()
-                    yield row
-        finally:
-            if close:
-                self.close()
-            else:
-                self._end(cursor)
+    def _chunks(
+        self, connection: sqlite3.Connection, start: bytes, end: bytes | None, *, reverse: bool
+    ) -> Iterator[list[Row]]:
+        cursor, chunks = self._table.scan(
+            connection, start, end, reverse=reverse, confirm=self.confirm_missing
+        )
+        self.cursors[chunks] = cursor
+        return chunks
 
-    def _end(self, cursor: sqlite3.Cursor) -> None:
-        """Close a cursor, unless the snapshot is closed or the cursor belongs to the parent process."""
-        with contextlib.suppress(BackendClosed), self._handle_state.inside():
+    def _end_scan(self, chunks: Iterator[list[Row]]) -> None:
+        self.cursors.pop(chunks).close()
+
+    def _end(self, connection: sqlite3.Connection) -> None:
+        # SQLite keeps the transaction open until its last statement has finished.
+        for cursor in self.cursors.values():
             cursor.close()
-            self.cursors.discard(cursor)
-
-    def close(self) -> None:
-        """End the transaction; open scans raise BackendClosed."""
-        with contextlib.suppress(BackendClosed), self._handle_state.inside(), self._using:
-            reader, self._reader = self._reader, None
-            if reader is not None:
-                # SQLite keeps the transaction open until its last statement has finished.
-                for cursor in self.cursors:
-                    cursor.close()
-                self.cursors.clear()
-                # If ending the transaction fails, the connection is not returned for reuse.
-                with contextlib.suppress(sqlite3.Error):
-                    reader.execute("ROLLBACK")
-                    self._return_reader(reader)
-
-    def __del__(self) -> None:
-        self.close()
+        # If ending the transaction fails, the connection is not returned for reuse.
+        with contextlib.suppress(sqlite3.Error):
+            connection.execute("ROLLBACK")
+            self._give_back(connection)
