@@ -174,22 +174,29 @@ def _opened(location: Location, *, create: bool, temporary: bool) -> Backend:
         return MemoryBackend()
     if location.kind == "postgresql":
         return _postgresql(location, create=create)
-    read_only = _read_only(location)
-    if read_only is not None:
-        return read_only
-    try:
-        if location.kind == "leveldb":
-            from backends.leveldb.leveldb_backend import LevelDBBackend
+    number = _why_unwritable(location)
+    if not number:
+        try:
+            return _writable(location, create=create, temporary=temporary)
+        except BackendEnvironment as error:
+            # LevelDB and SQLite write even when they open a store, for instance to read their logs.
+            place = location.file
+            if error.number not in FULL or not (place and (place.is_file() or (place / "lock").is_file())):
+                raise
+            number = error.number
+    from backends.read_only import ReadOnlyBackend
 
-            return LevelDBBackend(location.path, create=create, temporary=temporary)
-        from backends.sqlite.sqlite_backend import SQLiteBackend
+    return ReadOnlyBackend(location, number)
 
-        return SQLiteBackend(location.path, create=create, memory=location.memory)
-    except BackendEnvironment as error:
-        full = _on_full_disk(location, error.number)
-        if full is None:
-            raise
-        return full
+
+def _writable(location: Location, *, create: bool, temporary: bool) -> Backend:
+    if location.kind == "leveldb":
+        from backends.leveldb.leveldb_backend import LevelDBBackend
+
+        return LevelDBBackend(location.path, create=create, temporary=temporary)
+    from backends.sqlite.sqlite_backend import SQLiteBackend
+
+    return SQLiteBackend(location.path, create=create, memory=location.memory)
 
 
 def _postgresql(location: Location, *, create: bool) -> Backend:
@@ -202,36 +209,17 @@ def _postgresql(location: Location, *, create: bool) -> Backend:
     return PostgreSQLBackend(location.path, create=create, memory=location.memory)
 
 
-def _on_full_disk(location: Location, number: int) -> Backend | None:
-    """Open for reading a store that cannot be opened for writing because its disk is full.
-
-    LevelDB and SQLite write even when they open a store, for instance to read their logs into tables. Returns
-    None if `number` is not the errno of a full disk, or if there is no store.
-    """
-    place = location.file
-    if number not in FULL or place is None or not (place.is_file() or (place / "lock").is_file()):
-        return None
-    from backends.read_only import ReadOnlyBackend
-
-    return ReadOnlyBackend(location.kind, place, location.memory, number)
-
-
-def _read_only(location: Location) -> Backend | None:
-    """Open an existing store that this process cannot write; return None for every other store."""
+def _why_unwritable(location: Location) -> int:
+    """Return the errno that says why this process cannot write an existing store, or 0."""
     kind, place = location.kind, location.file
     if place is None or not place.exists() or (kind == "sqlite") is not place.is_file():
-        return None
+        return 0
     if kind == "leveldb":
         from backends.leveldb.leveldb_place import files_to_write
     else:
         from backends.sqlite.sqlite_place import files_to_write
 
-    number = why_unwritable(place, files_to_write(place))
-    if not number:
-        return None
-    from backends.read_only import ReadOnlyBackend
-
-    return ReadOnlyBackend(kind, place, location.memory, number)
+    return why_unwritable(place, files_to_write(place))
 
 
 def store_exists(url: str) -> bool:

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from backends.base import Backend, Batch, Capabilities, Guards, Row, Snapshot, check_batch
 from backends.errors import BackendEnvironment, BackendError, environment_error, explain, system_error
-from backends.files import READ_ONLY_PREFIX
+from backends.files import READ_ONLY_PREFIX, Location, resolve_path
 from backends.leveldb.leveldb_place import data_folders
 from backends.locks import Flock
 
@@ -26,9 +26,7 @@ class ReadOnlyBackend(Backend):
     """A store that can only be read.
 
     Args:
-        scheme: `leveldb` or `sqlite`.
-        place: A result of `backends.files.resolve_path`.
-        memory: The name of a memory in a SQLite file, or None.
+        location: The place of a LevelDB or SQLite store.
         number: The result of `backends.files.why_unwritable`.
 
     Raises:
@@ -38,8 +36,8 @@ class ReadOnlyBackend(Backend):
         BackendEnvironment: a file cannot be read, or there is no space for the copy under TMPDIR.
     """
 
-    def __init__(self, scheme: str, place: Path, memory: str | None, number: int) -> None:
-        self._place = place
+    def __init__(self, location: Location, number: int) -> None:
+        place = self._place = resolve_path(location.path)
         self._number = number
         self._owner = os.getpid()
         self._lock: Flock | None = None
@@ -49,34 +47,24 @@ class ReadOnlyBackend(Backend):
         except OSError as error:
             raise system_error("no temporary folder can be created", error) from error
         try:
-            self._inner = self._opened(scheme, memory)
-        except BackendEnvironment as error:
+            self._inner = self._opened(location)
+        except BaseException as error:
             self._remove()
-            raise BackendEnvironment(self._shown(error), number=error.number, hint=error.hint) from error
-        except BackendError as error:
-            self._remove()
-            error.args = (self._shown(error),)
-            raise
-        except OSError as error:
-            self._remove()
-            raise system_error(
-                f"{place} cannot be copied to {self._scratch.parent} to read it", error
-            ) from error
-        except BaseException:
-            self._remove()
+            if isinstance(error, OSError):
+                what = f"{place} cannot be copied to {self._scratch.parent} to read it"
+                raise system_error(what, error) from error
+            if isinstance(error, BackendError):
+                # The path of the store in place of the path of the copy.
+                error.args = (str(error).replace(str(self._scratch / "store"), str(place)),)
             raise
         self.name = self._inner.name
         self.capabilities = Capabilities(
             durable=False, multi_process=self._inner.capabilities.multi_process, persistent=True
         )
 
-    def _shown(self, error: BackendError) -> str:
-        """Return the message of an error, with the path of the store in place of the path of the copy."""
-        return str(error).replace(str(self._scratch / "store"), str(self._place))
-
-    def _opened(self, scheme: str, memory: str | None) -> Backend:
+    def _opened(self, location: Location) -> Backend:
         copy = self._scratch / "store"
-        if scheme == "leveldb":
+        if location.kind == "leveldb":
             from backends.leveldb.leveldb_backend import LevelDBBackend
             from backends.leveldb.leveldb_place import link_store, lock_for_reading
 
@@ -87,7 +75,7 @@ class ReadOnlyBackend(Backend):
         from backends.sqlite.sqlite_place import copy_store
 
         copy_store(self._place, copy)
-        return SQLiteBackend(copy, create=False, memory=memory)
+        return SQLiteBackend(copy, create=False, memory=location.memory)
 
     def get(self, key: bytes) -> bytes | None:
         """Return the value of `key`, or None."""

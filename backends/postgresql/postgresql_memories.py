@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import secrets
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import psycopg
@@ -76,68 +76,54 @@ def _opened(pool: Pool, address: Address, *, create: bool) -> OpenedMemory:
 
 
 def _found(connection: Connection, address: Address, *, create: bool) -> tuple[int, int, int]:
-    """Find or create the memory; return its number, layout and fence."""
-    number = _find(connection, address, create=create)
-    for _ in range(TRIES_MAX):
-        if number is not None:
-            return number
-        if not create:
-            raise BackendMissing(f"there is no store at {address.shown}")
-        _make(connection, address.memory)
-        number = _find(connection, address, create=create)
-    raise BackendBusy(address.shown, "a process that makes or deletes this memory")
+    """Find or create the memory; return its number, layout and fence.
 
-
-def _find(connection: Connection, address: Address, *, create: bool) -> tuple[int, int, int] | None:
-    for _ in range(2):
+    Other processes may create the tables and the memory at the same time.
+    """
+    for attempt in range(TRIES_MAX):
+        row: Any = None
         try:
-            row: Any = connection.execute(sql.FIND, [address.memory]).fetchone()
+            row = connection.execute(sql.FIND, [address.memory]).fetchone()
         except psycopg.Error as error:
             if not is_missing(error):
                 raise
-            if not create:
-                return None
-            _make_tables(connection, address.shown)
-        else:
-            return None if row is None else (row[0], row[1], row[2])
-    return None
-
-
-def _make_tables(connection: Connection, where: str) -> None:
-    """Create the tables. Other processes may do the same at the same time."""
-    for attempt in range(TRIES_MAX):
-        try:
+            if create:
+                with _undone(connection, is_collision):
+                    connection.execute(sql.BEGIN)
+                    for statement in sql.TABLES:
+                        connection.execute(statement)
+                    connection.execute(sql.COMMIT)
+                time.sleep(pause(attempt))
+                continue
+        if row is not None:
+            return row[0], row[1], row[2]
+        if not create:
+            raise BackendMissing(f"there is no store at {address.shown}")
+        number = secrets.randbits(63)
+        with _undone(connection, _has_just_made), connection.pipeline():
             connection.execute(sql.BEGIN)
-            for statement in sql.TABLES:
-                connection.execute(statement)
-            connection.execute(sql.COMMIT)
-        except psycopg.Error as error:
-            if connection.closed:
-                raise
-            connection.execute(sql.ROLLBACK)
-            if not is_collision(error):
-                raise
-            time.sleep(pause(attempt))
-        else:
-            return
-    raise BackendBusy(where, "processes that create the tables")
-
-
-def _make(connection: Connection, memory: str) -> None:
-    """Create the memory, unless another process has just created it."""
-    number = secrets.randbits(63)
-    try:
-        with connection.pipeline():
-            connection.execute(sql.BEGIN)
-            connection.execute(sql.MAKE, [number, memory, sql.LAYOUT])
+            connection.execute(sql.MAKE, [number, address.memory, sql.LAYOUT])
             connection.execute(sql.MAKE_LOCK, [number])
             connection.execute(sql.COMMIT)
+    raise BackendBusy(address.shown, "processes that make or delete this memory")
+
+
+@contextlib.contextmanager
+def _undone(connection: Connection, expected: Callable[[psycopg.Error], bool]) -> Iterator[None]:
+    """Undo the transaction of a block that fails; suppress an expected error."""
+    try:
+        yield
     except psycopg.Error as error:
         if connection.closed:
             raise
         connection.execute(sql.ROLLBACK)
-        if not (is_again(error) or error.sqlstate == "23505"):
+        if not expected(error):
             raise
+
+
+def _has_just_made(error: psycopg.Error) -> bool:
+    """Return True if another process has just created the same memory."""
+    return is_again(error) or error.sqlstate == "23505"
 
 
 @contextlib.contextmanager

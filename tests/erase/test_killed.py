@@ -237,12 +237,13 @@ def unfinished(backend: Backend) -> Engine:
 
 def test_it_stays_unfinished_where_the_store_can_only_be_read(tmp_path: Path) -> None:
     """The store can be opened and read, and no answer contains the content."""
+    from backends.files import Location
     from backends.read_only import ReadOnlyBackend
     from backends.sqlite.sqlite_backend import SQLiteBackend
 
     with SQLiteBackend(tmp_path / "store") as backend:
         unfinished(backend)
-    with ReadOnlyBackend("sqlite", tmp_path / "store", None, errno.EROFS) as backend:
+    with ReadOnlyBackend(Location("sqlite", str(tmp_path / "store")), errno.EROFS) as backend:
         engine = engine_on(backend)
         assert engine.get(id_of(1)).state is State.ERASED
         assert engine.recall("passport").hits == ()

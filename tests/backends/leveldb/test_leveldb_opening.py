@@ -11,6 +11,7 @@ import pytest
 
 from backends import Batch
 from backends.errors import BackendEnvironment
+from backends.files import Location
 from backends.leveldb.leveldb_backend import LevelDBBackend
 from backends.read_only import ReadOnlyBackend
 from backends.salvaged_rows import Way
@@ -105,7 +106,7 @@ def test_a_failure_to_keep_a_log_is_an_error_of_ours(store: Path, monkeypatch: p
 def test_a_store_that_can_only_be_read_has_the_rows_of_a_kept_log(store: Path) -> None:
     """The private copy for reading includes the logs that an interrupted opening kept."""
     interrupt_opening(store)
-    with ReadOnlyBackend("leveldb", store, None, errno.EROFS) as backend:
+    with ReadOnlyBackend(Location("leveldb", str(store)), errno.EROFS) as backend:
         assert list(backend.scan()) == [ROW]
 
 
