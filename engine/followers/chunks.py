@@ -10,11 +10,12 @@ from __future__ import annotations
 import struct
 import sys
 from array import array
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import lru_cache
 
 from pyroaring import BitMap, FrozenBitMap
 
+from backends.base import Batch, Reader
 from engine.base.errors import CorruptionError
 from engine.base.native import NATIVE
 from engine.ledger.layout import family_of
@@ -66,6 +67,37 @@ def extend(before: Mapping[bytes, bytes | None], joining: Mapping[bytes, bytes])
         if after is not None:
             return dict(zip(joining, after, strict=True))
     return {key: _extended(before[key] or b"", members, key) for key, members in joining.items()}
+
+
+def update(
+    rows: Reader,
+    batch: Batch,
+    prefix: bytes,
+    joining: Mapping[bytes, Iterable[int]],
+    leaving: Callable[[bytes], Collection[int]] | None,
+) -> None:
+    """Put into `batch` the chunks to which numbers are added, or from which numbers are removed.
+
+    Args:
+        rows: The rows before the change.
+        batch: The batch. An empty chunk has no row.
+        prefix: The prefix of all rows that may change.
+        joining: The key of a row → the numbers that are added to its chunk, in any order.
+        leaving: Returns the numbers to remove from the chunk of a row; None if nothing is removed from any.
+
+    Raises:
+        CorruptionError: a row is not a chunk.
+    """
+    if not joining and leaving is None:
+        return
+    before = dict(zip(joining, rows.multi_get(list(joining)), strict=True))
+    if leaving is not None:
+        before |= {key: raw for key, raw in rows.scan_prefix(prefix) if leaving(key)}
+    after = extend(before, {key: packed(sorted(set(new))) for key, new in joining.items()})
+    if leaving is not None:
+        for key, raw in before.items():
+            after[key] = apply(after.get(key, raw) or b"", dict.fromkeys(leaving(key), False), key)
+    batch.rows.update((key, raw or None) for key, raw in after.items() if raw != (before[key] or b""))
 
 
 def _extended(raw: bytes, joining: bytes, key: bytes) -> bytes:

@@ -9,9 +9,12 @@ its subtree is complete, and it never changes.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from operator import ne
 
 from backends.base import Batch, Reader
+from engine.base import limits
 from engine.base.errors import CorruptionError
 from engine.base.native import NATIVE
 from engine.followers.base import Follower, check_cursor, read_cursor
@@ -127,6 +130,29 @@ def check_log_state(rows: Reader, log: LogState) -> None:
             hint="run `engine rebuild`, then `engine verify-root`",
             family="meta",
         )
+
+
+def header_runs(rows: Reader, stop: int) -> Iterator[tuple[int, list[bytes]]]:
+    """Yield the stored headers of the first `stop` events, many at once, each list with its first seq.
+
+    Nothing is checked. A missing header makes the log of the yielded headers another one.
+    """
+    stored, start = rows.scan(journal_key(0), journal_key(stop)), 0
+    while run := [raw for _, raw in islice(stored, limits.FOLLOW_EVENTS_MAX)]:
+        yield start, run
+        start += len(run)
+
+
+LOG_DAMAGE_BYTES_MAX = 8
+"""The maximum number of bytes in which a damaged state of the log may differ from the computed one. If more
+bytes differ, a header was changed, because a changed header changes all 32 bytes of a hash."""
+
+
+def is_damaged_state(stored: Frontier, computed: Frontier) -> bool:
+    """Return True if `stored` is the state `computed` with some damage, not the state of other headers."""
+    one, other = stored.to_bytes(), computed.to_bytes()
+    differing = sum(map(ne, one, other)) + abs(len(one) - len(other))
+    return bool(differing <= LOG_DAMAGE_BYTES_MAX)
 
 
 class _Ends:

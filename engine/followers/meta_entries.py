@@ -13,6 +13,7 @@ Only queries with a condition on meta read these rows. Therefore other queries d
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from blake3 import blake3
@@ -47,20 +48,9 @@ class MetaEntriesFollower(Follower):
             CorruptionError: a row is malformed.
         """
         joining, erased = joining_and_erased(entries, rows, _keys)
-        if not joining and not erased:
-            return
-        before = dict(zip(joining, rows.multi_get(list(joining)), strict=True))
-        if erased:
-            before |= dict(rows.scan_prefix(META_ENTRIES))
-        packed = {
-            key: chunks.packed(sorted({one & 0xFFFF for one in ordinals}))
-            for key, ordinals in joining.items()
-        }
-        after = chunks.extend(before, packed)
-        for key in before if erased else ():
-            leaving = _of_chunk(erased, int.from_bytes(key[-_CHUNK_BYTES:], "big"))
-            after[key] = chunks.apply(after.get(key, before[key]) or b"", dict.fromkeys(leaving, False), key)
-        batch.rows.update((key, raw or None) for key, raw in after.items() if raw != (before[key] or b""))
+        new = {key: [one & 0xFFFF for one in ordinals] for key, ordinals in joining.items()}
+        leaving = partial(_of_chunk, erased) if erased else None
+        chunks.update(rows, batch, META_ENTRIES, new, leaving)
 
 
 def _keys(body: AtomBody, ordinal: int) -> Iterable[bytes]:
@@ -69,7 +59,8 @@ def _keys(body: AtomBody, ordinal: int) -> Iterable[bytes]:
     return () if body.meta is None else [_prefix(key, value) + chunk for key, value in body.meta.items()]
 
 
-def _of_chunk(ordinals: set[int], chunk: int) -> list[int]:
+def _of_chunk(ordinals: set[int], key: bytes) -> list[int]:
+    chunk = int.from_bytes(key[-_CHUNK_BYTES:], "big")
     return [ordinal & 0xFFFF for ordinal in ordinals if ordinal >> CHUNK_BITS == chunk]
 
 

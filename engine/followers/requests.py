@@ -15,7 +15,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import accumulate
 from typing import TYPE_CHECKING, Final, NamedTuple, overload
 
@@ -115,16 +115,8 @@ class RequestsFollower(Follower):
                 joining.setdefault(prefix + chunk, []).append(header.seq & 0xFFFF)
             if header.kind in ERASING_KINDS:
                 destroyed.update(earlier.seq for earlier in earlier_headers(rows, header))
-        if not joining and not destroyed:
-            return
-        before = dict(zip(joining, rows.multi_get(list(joining)), strict=True))
-        if destroyed:
-            before |= {key: raw for key, raw in rows.scan_prefix(REQUESTS) if _of_chunk(destroyed, key)}
-        after = chunks.extend(before, {key: chunks.packed(lows) for key, lows in joining.items()})
-        for key in before if destroyed else ():
-            leaving = dict.fromkeys(_of_chunk(destroyed, key), False)
-            after[key] = chunks.apply(after.get(key, before[key]) or b"", leaving, key)
-        batch.rows.update((key, raw or None) for key, raw in after.items() if raw != (before[key] or b""))
+        leaving = partial(_of_chunk, destroyed) if destroyed else None
+        chunks.update(rows, batch, REQUESTS, joining, leaving)
 
 
 def row_prefix(actor: str, key: str) -> bytes:
