@@ -5,48 +5,37 @@ state, it appends no event, so commands are idempotent. Deciding a command eithe
 raises an error before anything is written. Each class is imported when it is first used.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from engine.base.lazy_names import load_on_use
 
 if TYPE_CHECKING:
-    from engine.commands.atoms import Add, Revise, Revive, Tag, Tombstone, Untag
-    from engine.commands.conflicts import Settle
-    from engine.commands.edges import Link, RegisterType, Relate, Unlink, Unrelate
-    from engine.commands.merge import Merge, Supersede, Unmerge
-    from engine.commands.transaction import Command, Transaction
+    from engine.commands.atoms import Add as Add
+    from engine.commands.atoms import Revise as Revise
+    from engine.commands.atoms import Revive as Revive
+    from engine.commands.atoms import Tag as Tag
+    from engine.commands.atoms import Tombstone as Tombstone
+    from engine.commands.atoms import Untag as Untag
+    from engine.commands.conflicts import Settle as Settle
+    from engine.commands.edges import Link as Link
+    from engine.commands.edges import RegisterType as RegisterType
+    from engine.commands.edges import Relate as Relate
+    from engine.commands.edges import Unlink as Unlink
+    from engine.commands.edges import Unrelate as Unrelate
+    from engine.commands.merge import Merge as Merge
+    from engine.commands.merge import Supersede as Supersede
+    from engine.commands.merge import Unmerge as Unmerge
+    from engine.commands.transaction import Command as Command
+    from engine.commands.transaction import Transaction as Transaction
 
-__all__ = [
-    "Add",
-    "Command",
-    "Link",
-    "Merge",
-    "RegisterType",
-    "Relate",
-    "Revise",
-    "Revive",
-    "Settle",
-    "Supersede",
-    "Tag",
-    "Tombstone",
-    "Transaction",
-    "Unlink",
-    "Unmerge",
-    "Unrelate",
-    "Untag",
-]
+_NAMES = {
+    ".atoms": ("Add", "Revise", "Revive", "Tag", "Tombstone", "Untag"),
+    ".conflicts": ("Settle",),
+    ".edges": ("Link", "RegisterType", "Relate", "Unlink", "Unrelate"),
+    ".merge": ("Merge", "Supersede", "Unmerge"),
+    ".transaction": ("Command", "Transaction"),
+}
 
-_MODULES = ("atoms", "transaction", "conflicts", "edges", "merge")
-
-
-def __getattr__(name: str) -> Any:
-    """Import the class of a command.
-
-    Raises:
-        AttributeError: there is no such class.
-    """
-    if name in __all__:
-        for module in _MODULES:
-            command = getattr(import_module(f"{__name__}.{module}"), name, None)
-            if command is not None:
-                return command
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+__getattr__, __dir__ = load_on_use(
+    globals(), lambda: {name: module for module, names in _NAMES.items() for name in names}
+)

@@ -378,18 +378,7 @@ class Transaction:
 
 def receipt(subject: bytes | str, state: State, *events: EventRef) -> Receipt:
     """Return the receipt of a command that concerns `subject` (an atom, an edge or a predicate)."""
-    made: Receipt = object.__new__(Receipt)
-    _set_subject(made, show_id(subject) if type(subject) is bytes else subject)
-    _set_events(made, events)
-    _set_state(made, state)
-    _set_held(made, None)
-    return made
-
-
-_set_subject, _set_events, _set_state, _set_held = (
-    getattr(Receipt, name).__set__ for name in ("subject", "events", "state", "held")
-)
-"""Measured: setting the fields takes half of the time of the constructor, which sets each with two calls."""
+    return Receipt(show_id(subject) if isinstance(subject, bytes) else subject, events, state)
 
 
 def event_ref(entry: Entry) -> EventRef:

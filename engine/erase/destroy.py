@@ -20,7 +20,7 @@ from engine.base.model import Direction, EventRef, Receipt
 from engine.base.validation import show_id
 from engine.commands.atoms import recorded
 from engine.commands.transaction import Transaction, receipt
-from engine.ledger.journal import entries_back, read_header
+from engine.ledger.journal import earlier_headers, entries_back, read_header
 from engine.ledger.layout import ERASING, fields, payload_key, unpack
 from engine.ledger.queries import edges_at
 from engine.ledger.records import EdgeRecord, Lookup
@@ -173,13 +173,10 @@ def destroyable_events(rows: Lookup, last: int) -> Iterator[Entry]:
 
 def destroyable_headers(rows: Lookup, last: int) -> Iterator[Header]:
     """Yield the headers of the events that `destroyable_events` yields, without reading their payloads."""
-    seq: int | None = last
-    while seq is not None:
-        header, _ = read_header(rows, seq)
-        if header.kind in ERASING_KINDS:
-            return
+    header, _ = read_header(rows, last)
+    if header.kind not in ERASING_KINDS:
         yield header
-        seq = header.prev
+        yield from earlier_headers(rows, header)
 
 
 def unerased_edges(rows: Reader, atom: bytes) -> list[EdgeRecord]:

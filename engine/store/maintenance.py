@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from itertools import islice
 
 from backends.base import Backend, Batch, Guard, Reader, Snapshot
 from backends.errors import BackendCorrupt, GuardFailed
@@ -13,6 +12,7 @@ from engine.base.errors import BusyError, CorruptionError, VerificationError
 from engine.base.model import Checkpoint
 from engine.base.process import without_collection
 from engine.followers.base import drop, read_cursor, sweep
+from engine.followers.log import header_runs, is_damaged_state
 from engine.followers.records import Records
 from engine.ledger.heads import erasing, extended, leaf_hashes
 from engine.ledger.journal import (
@@ -135,12 +135,6 @@ def _check_payloads(rows: Reader, start: int, stop: int) -> None:
             )
 
 
-LOG_DAMAGE_BYTES_MAX = 8
-"""The maximum number of bytes in which a damaged state of the log may differ from the computed one. If more
-bytes differ, a header was changed, because a changed header changes all 32 bytes of a hash.
-"""
-
-
 def _journal_log(backend: Backend) -> tuple[LogState, Guard | None]:
     """Return the state of the log as computed from the headers, and a guard on the row that stores it.
 
@@ -158,14 +152,10 @@ def _journal_log(backend: Backend) -> tuple[LogState, Guard | None]:
             stored = None if guard.expected is None else read_log(rows)
         size = max(_recorded(rows), 0 if stored is None else stored.size) or _headers_in(rows)
         frontier, last = Frontier(), b""
-        headers = rows.scan(journal_key(0), journal_key(size))
-        while run := [raw for _, raw in islice(headers, limits.FOLLOW_EVENTS_MAX)]:
+        for _, run in header_runs(rows, size):
             frontier, last = extended(frontier, leaf_hashes(run)), run[-1]
-    wrong = not size or frontier.size != size
-    if stored is not None and stored.size == size and not wrong:
-        pairs = zip(frontier.to_bytes(), stored.frontier.to_bytes(), strict=True)
-        wrong = sum(one != other for one, other in pairs) > LOG_DAMAGE_BYTES_MAX
-    if wrong:
+    other = stored is not None and stored.size == size and not is_damaged_state(stored.frontier, frontier)
+    if not size or frontier.size != size or other:
         raise CorruptionError(
             f"the {size} headers of the journal are not those that the log commits to",
             hint="restore a copy of the store whose root you know",
@@ -198,12 +188,10 @@ def _correct_erasures(backend: Backend, log: LogState, guard: Guard | None) -> d
     """
     erased = dict[bytes, bytes]()
     with _journal_rows(backend) as rows:
-        entries = rows.scan(journal_key(0), journal_key(log.size))
-        while run := list(islice(entries, limits.FOLLOW_EVENTS_MAX)):
-            headers = [raw for _, raw in run]
+        for start, headers in header_runs(rows, log.size):
             for at in erasing(headers):
-                seq = int.from_bytes(run[at][0][len(JOURNAL) :], "big")
-                erased[erasure_key(subject_key(decode_header(headers[at], seq).detail))] = encode_seq(seq)
+                header = decode_header(headers[at], start + at)
+                erased[erasure_key(subject_key(header.detail))] = encode_seq(start + at)
         erased |= _later_erasures(rows, log.size, erased)
         batch = Batch()
         if not _has_erasures(rows, erased):

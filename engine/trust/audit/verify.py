@@ -10,8 +10,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from itertools import islice
-from operator import ne
 
 from backends.base import Backend, Reader, prefix_end
 from engine.base import limits
@@ -19,6 +17,7 @@ from engine.base.errors import CorruptionError, EngineError, InvalidInputError
 from engine.base.process import without_collection
 from engine.base.validation import quoted
 from engine.followers.base import Follower, check_cursor, read_cursor
+from engine.followers.log import header_runs, is_damaged_state
 from engine.ledger.heads import extended, leaf_hashes
 from engine.ledger.journal import Identity, RawEntry, read_log, read_raw
 from engine.ledger.layout import (
@@ -75,12 +74,6 @@ class Report:
     unchecked: tuple[Unchecked, ...] = ()
     """The checkpoints that can no longer be verified completely, because content was erased after them."""
 
-
-LOG_DAMAGE_BYTES_MAX = 8
-"""The maximum number of bytes in which a damaged log state may differ from the computed log state.
-
-If more bytes differ, the report says that headers were changed, not that the log state is damaged.
-"""
 
 _ROOT = re.compile("[0-9a-fA-F]{64}")
 _FROM_HEADERS = ("atoms", "edges")
@@ -179,25 +172,18 @@ class _Verification:
 
     def _headers_agree(self, stop: int) -> bool:
         """Return True if the log state commits to exactly the stored headers. Do not check their content."""
-        frontier, seq = Frontier(), 0
-        rows = self._rows.scan(JOURNAL, journal_key(stop))
-        while headers := [raw for _, raw in islice(rows, limits.FOLLOW_EVENTS_MAX)]:
+        frontier = Frontier()
+        for start, headers in header_runs(self._rows, stop):
             frontier = extended(frontier, leaf_hashes(headers))
-            self._by_headers.note(seq, headers)
-            seq += len(headers)
+            self._by_headers.note(start, headers)
         try:
-            stored = read_log(self._rows).frontier.to_bytes()
+            stored = read_log(self._rows).frontier
         except CorruptionError:
             return False
-        computed = frontier.to_bytes()
-        if stored == computed:
-            return True
-        # A changed header changes all 32 bytes of a hash. If fewer bytes differ, the log state is damaged.
-        differing = sum(map(ne, stored, computed)) + abs(len(stored) - len(computed))
-        if differing > LOG_DAMAGE_BYTES_MAX:
+        if stored != frontier and not is_damaged_state(stored, frontier):
             problem = "the headers are not those that the log state commits to"
             self.differ(Difference("journal", "", None, problem))
-        return False
+        return stored == frontier
 
     def _plan(self, follower: Follower, stop: int) -> None:
         """Arrange to compare the follower's rows after the last event that the follower has processed."""

@@ -43,23 +43,11 @@ class History(NamedTuple):
             InconsistentError: `known` is of another store, or this store has since been rolled back or has
                 forked.
         """
+        check_pair(known, self.head)
         here = Checkpoint(self.origin, known.size, self.roots.get(known.size, b""))
-        if known == here:
-            return
-        if known.origin != self.origin:
-            problem = (
-                f"another store: the log is {self.origin}, but the known checkpoint belongs to {known.origin}"
-            )
-            raise inconsistent(problem, known, self.head)
-        if known.size > self.size:
-            problem = (
-                f"rollback: the log has {self.size} events, but the known checkpoint covers {known.size}"
-            )
-            raise inconsistent(problem, known, self.head)
-        if known.size == self.size:
-            raise inconsistent(_equivocation(known.size), known, self.head)
-        problem = f"fork: the first {known.size} events of the store are not those of the known checkpoint"
-        raise inconsistent(problem, known, here, self.head)
+        if known != here:
+            what = f"the first {known.size} events of the store are not those of the known checkpoint"
+            raise inconsistent(f"fork: {what}", known, here, self.head)
 
 
 def read_history(rows: Reader, sizes: Iterable[int]) -> History:
@@ -118,17 +106,14 @@ def check_pair(old: Checkpoint, new: Checkpoint) -> bool:
             f"rollback: the log has {new.size} events, but the known checkpoint covers {old.size}", old, new
         )
     if new.size == old.size and new.root != old.root:
-        raise inconsistent(_equivocation(old.size), old, new)
+        problem = f"equivocation: two logs of {old.size} events with different roots"
+        raise inconsistent(problem, old, new)
     return new.size == old.size or not old.size
 
 
 def inconsistent(problem: str, known: Checkpoint, *found: Checkpoint) -> InconsistentError:
     """Return an InconsistentError for `known` and the contradicting checkpoints `found`, the head last."""
     return InconsistentError(problem, known=known.text, found=tuple(one.text for one in found))
-
-
-def _equivocation(size: int) -> str:
-    return f"equivocation: two logs of {size} events with different roots"
 
 
 _NUMBERS = 10_000
