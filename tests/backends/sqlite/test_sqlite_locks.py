@@ -286,3 +286,11 @@ def test_a_store_named_like_the_lock_file_keeps_its_locks(path: Path) -> None:
             backend.write(batch_of([(b"a", b"1")]))
         assert run(TRY, lock_of(path)) == (0, "written\n")
         assert Path(f"{lock_of(path)}-wal").stat().st_ino == wal
+
+
+def test_the_lock_of_a_memory_in_use_has_the_permissions_of_the_store(path: Path) -> None:
+    """Another user of the store can open the memory, too."""
+    SQLiteBackend(path).close()
+    path.chmod(0o660)
+    with SQLiteBackend(path, memory="work"):
+        assert stat.S_IMODE(Path(f"{path}-use-work").stat().st_mode) == 0o660
