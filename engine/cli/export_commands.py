@@ -161,8 +161,6 @@ def _rescue_report(found: Rescued) -> Iterator[Line]:
     yield line("rescued", f"{found.events:,} events")
     yield line("last event", shown_time(found.last_event))
     yield line("covered", f"the first {found.proved:,} events by the log's own hashes")
-    for seq in found.repaired:
-        yield line("corrected", f"one bit in event {seq}, as its hash proves")
     for seq in found.lost_contents:
         yield line("no content", f"event {seq}")
     if more := found.contents_lost - len(found.lost_contents):

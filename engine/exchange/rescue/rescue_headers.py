@@ -1,16 +1,13 @@
 """Choosing the headers of a rescued journal among the rows that were found.
 
 The rows also contain states of the log: rows `meta/log`, possibly several, and roots of subtrees. A header is
-right if a state of the log proves it. If a state shows that one bit of a header flipped, the header is
-corrected. Headers after the last usable state are kept if they decode, and the report says that no hash of
-the log covers them.
-
-A flipped bit is found by trying: a hash shows which bytes are right.
+right if a state of the log proves it. Headers after the last usable state are kept if they decode, and the
+report says that no hash of the log covers them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from operator import ne
@@ -22,18 +19,11 @@ from engine.followers.log import WIDTH, complete_root
 from engine.ledger.journal import decode_log
 from engine.ledger.layout import CURSOR, JOURNAL, LOG, decode_header, journal_key, payload_key, subtree_key
 from proofs.hashing import SALT_BYTES, commitment
-from proofs.log import Frontier, leaf_hash, node_hash
+from proofs.log import Frontier, leaf_hash
 
 _LOG_DAMAGE_BYTES_MAX = 8
 """If a state of the log differs in at most this many bytes, the state itself is damaged: a changed header
 would change all bytes of a hash. Verification uses the same limit."""
-
-_SUBTREE_MAX = 16 * WIDTH
-"""The maximum number of headers that are searched for a flipped bit."""
-
-PAYLOAD_BYTES_MAX = 16_384
-"""The maximum size, in bytes, of a payload whose bits are tried. Trying all bits takes at most about a
-second."""
 
 
 @dataclass
@@ -56,8 +46,6 @@ class Headers:
     """The seq of the last header that was found, or -1 if no header was found."""
     problem: str
     """The reason why no later header was chosen; empty if no later header is known."""
-    repaired: tuple[int, ...]
-    """The events in whose headers a flipped bit was corrected."""
     rows: dict[int, bytes] = field(default_factory=dict)
     """Seq → header, for each event for which the first header row found was not chosen."""
 
@@ -86,26 +74,16 @@ class _Choice:
         """Size → the frontiers of this size that were found, as bytes."""
         self._leaves: list[bytes] = []
         self._rows: dict[int, bytes] = {}
-        self._undecodable: list[int] = []
-        self._repaired: list[int] = []
         self._recorded = 0
 
     def run(self) -> Headers:
         self._read_states()
         headers, last, problem = self._read_headers()
-        limit = self._mend_undecodable()
-        if limit is not None:
-            problem = f"the header of event {limit} is damaged"
-            del self._leaves[limit:]
         proved, boundaries, broken = self._check()
-        while broken is not None:
-            start, stop, _ = broken
-            start = max(start, proved)
-            if not self._mend(*broken):
-                if self._unconfirmed:
-                    break
-                del self._leaves[start:]
-                problem = f"the log commits to other headers of the events {start} to {stop - 1}"
+        while broken is not None and not self._unconfirmed:
+            start, stop = max(broken[0], proved), broken[1]
+            del self._leaves[start:]
+            problem = f"the log commits to other headers of the events {start} to {stop - 1}"
             proved, boundaries, broken = self._check()
         return Headers(
             size=len(self._leaves),
@@ -116,7 +94,6 @@ class _Choice:
             found=headers,
             last=last,
             problem=problem,
-            repaired=tuple(self._repaired),
             rows=self._rows,
         )
 
@@ -139,7 +116,11 @@ class _Choice:
                         yield cursor.size
 
     def _read_headers(self) -> tuple[int, int, str]:
-        """Choose a row for each event up to the first gap, and return the result."""
+        """Choose a row for each event up to the first gap or damage.
+
+        Returns:
+            The number of headers that were found, the seq of the last one, and the reason for the end.
+        """
         count, last, problem = 0, -1, ""
         for key, values in self._found.scan_prefix(JOURNAL):
             if len(key) != len(JOURNAL) + 8:
@@ -150,48 +131,22 @@ class _Choice:
                 problem = f"the header of event {last + 1} is missing"
             last = seq
             if not problem:
-                self._leaves.append(leaf_hash(self._choose(seq, values)))
+                raw = self._choose(seq, values)
+                problem = "" if raw else f"the header of event {seq} is damaged"
+                self._leaves += [leaf_hash(raw)] if raw else []
         return count, last, problem
 
-    def _choose(self, seq: int, values: list[bytes]) -> bytes:
+    def _choose(self, seq: int, values: list[bytes]) -> bytes | None:
+        """Return the row that decodes and, of several, one to which a content belongs; None if none does."""
         right = [raw for raw in values if _decodes(raw, seq)]
         if len(right) > 1:
             payloads = self._found.values(payload_key(seq))
             right.sort(key=lambda raw: not any(_belongs(raw, seq, payload) for payload in payloads))
         if not right:
-            self._undecodable.append(seq)
-            return values[0]
+            return None
         if right[0] != values[0]:
             self._rows[seq] = right[0]
         return right[0]
-
-    def _mend_undecodable(self) -> int | None:
-        """Correct the headers that do not decode. Return the first that cannot be corrected, or None."""
-        for seq in self._undecodable:
-            subtree = next((one for one in self._subtrees() if one[0] <= seq < one[1]), None)
-            if subtree is None or not self._mend(*subtree, suspect=seq):
-                return seq
-        return None
-
-    def _mend(self, start: int, stop: int, expected: bytes, suspect: int | None = None) -> bool:
-        """Correct one flipped bit in a header of the subtree with the leaves `start` to `stop` − 1."""
-        if stop - start > _SUBTREE_MAX:
-            return False
-        headers = [self._row(seq) for seq in range(start, stop)]
-        suspects = range(len(headers)) if suspect is None else [suspect - start]
-        mended = header_with_one_bit_back(headers, suspects, expected)
-        if mended is None:
-            return False
-        seq, raw = start + mended[0], mended[1]
-        if not _decodes(raw, seq):
-            return False
-        self._rows[seq] = raw
-        self._leaves[seq] = leaf_hash(raw)
-        self._repaired.append(seq)
-        return True
-
-    def _row(self, seq: int) -> bytes:
-        return self._rows.get(seq) or self._found.values(journal_key(seq))[0]
 
     def _subtrees(self) -> Iterator[tuple[int, int, bytes]]:
         """Yield (start, end, root) of each subtree whose root and headers were found, small ones first."""
@@ -202,7 +157,7 @@ class _Choice:
         for raw in self._states.get(size, ()):
             yield from reversed(list(_parts(size, raw)))
 
-    def _check(self) -> tuple[int, list[int], tuple[int, int, bytes] | None]:
+    def _check(self) -> tuple[int, list[int], tuple[int, int] | None]:
         """Compare the headers with the states of the log.
 
         Returns:
@@ -220,7 +175,7 @@ class _Choice:
         proved = agreed[-1] if agreed else 0
         return proved, agreed, self._broken_subtree() if differs else None
 
-    def _broken_subtree(self) -> tuple[int, int, bytes] | None:
+    def _broken_subtree(self) -> tuple[int, int] | None:
         """Return the smallest known subtree that shows that a header is wrong, or None.
 
         If a differing subtree is inside a right subtree, or is covered by right subtrees, then the root of
@@ -231,16 +186,16 @@ class _Choice:
             if complete_root(self._leaves[start:stop]) == root:
                 right.add((start, stop))
             else:
-                broken.append((start, stop, root))
-        for start, stop, root in sorted(broken, key=_width_and_start):
+                broken.append((start, stop))
+        for start, stop in sorted(broken, key=_width_and_start):
             inside = any(first <= start and stop <= last for first, last in right)
             covered = sum(last - first for first, last in right if start <= first and last <= stop)
             if not inside and covered < stop - start:
-                return start, stop, root
+                return start, stop
         return None
 
 
-def _width_and_start(subtree: tuple[int, int, bytes]) -> tuple[int, int]:
+def _width_and_start(subtree: tuple[int, int]) -> tuple[int, int]:
     return subtree[1] - subtree[0], subtree[0]
 
 
@@ -269,52 +224,3 @@ def _decodes(raw: bytes, seq: int) -> bool:
 def _belongs(raw: bytes, seq: int, payload: bytes) -> bool:
     salt, body = payload[:SALT_BYTES], payload[SALT_BYTES:]
     return len(salt) == SALT_BYTES and commitment(salt, body) == decode_header(raw, seq).commitment
-
-
-def _flipped(raw: bytes) -> Iterator[bytes]:
-    """Yield `raw` with each of its bits flipped in turn."""
-    changed = bytearray(raw)
-    for at in range(len(raw)):
-        for bit in range(8):
-            changed[at] ^= 1 << bit
-            yield bytes(changed)
-            changed[at] ^= 1 << bit
-
-
-def payload_with_one_bit_back(raw: bytes, expected: bytes) -> bytes | None:
-    """Flip each bit of `raw` in turn; return the payload with the commitment `expected`, or None."""
-    if not SALT_BYTES < len(raw) <= PAYLOAD_BYTES_MAX:
-        return None
-    return next(
-        (one for one in _flipped(raw) if commitment(one[:SALT_BYTES], one[SALT_BYTES:]) == expected), None
-    )
-
-
-def header_with_one_bit_back(
-    headers: Sequence[bytes], suspects: Iterable[int], expected: bytes
-) -> tuple[int, bytes] | None:
-    """Find the header in which one bit flipped.
-
-    The headers are the leaves of a subtree of the log. The root of this subtree is known.
-
-    Args:
-        headers: All headers of the subtree. Their number is a power of two.
-        suspects: The positions of the headers that may be damaged.
-        expected: The root of the subtree.
-
-    Returns:
-        The position of the damaged header and the right header, or None if no single bit explains the root.
-    """
-    levels = [[leaf_hash(raw) for raw in headers]]
-    while len(levels[-1]) > 1:
-        row = levels[-1]
-        levels.append([node_hash(row[at], row[at + 1]) for at in range(0, len(row), 2)])
-    for suspect in suspects:
-        siblings = [row[suspect >> level ^ 1] for level, row in enumerate(levels[:-1])]
-        for raw in _flipped(headers[suspect]):
-            root = leaf_hash(raw)
-            for level, sibling in enumerate(siblings):
-                root = node_hash(sibling, root) if suspect >> level & 1 else node_hash(root, sibling)
-            if root == expected:
-                return suspect, raw
-    return None

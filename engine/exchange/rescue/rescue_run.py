@@ -65,8 +65,6 @@ class Rescued:
     """At most 20 events whose headers were found, but whose contents are missing or damaged."""
     contents_lost: int
     """The number of all these events."""
-    repaired: tuple[int, ...]
-    """At most 20 events in which one flipped bit was corrected. Hashes prove that the results are right."""
     erased: tuple[str, ...]
     """At most 20 atoms that the new journal erases at its end, because one of their contents is missing."""
     atoms_erased: int
@@ -272,7 +270,6 @@ def _report(
         reason=reason or ("" if recorded <= events else f"the header of event {events} is missing"),
         lost_contents=tuple(lost_contents[:LISTED_MAX]),
         contents_lost=len(lost_contents),
-        repaired=tuple(sorted({*headers.repaired, *contents.repaired})[:LISTED_MAX]),
         erased=written.erased[:LISTED_MAX],
         atoms_erased=len(written.erased),
         size=roots.size,

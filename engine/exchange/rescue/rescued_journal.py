@@ -18,7 +18,7 @@ from backends.salvaged_rows import FoundRows
 from engine.base import limits
 from engine.base.errors import CorruptionError
 from engine.base.validation import show_id
-from engine.exchange.rescue.rescue_headers import Headers, header_rows, payload_with_one_bit_back
+from engine.exchange.rescue.rescue_headers import Headers, header_rows
 from engine.ledger.journal import encode_log, open_payload, subject_key
 from engine.ledger.layout import (
     JOURNAL,
@@ -216,8 +216,6 @@ class Contents:
     """The events without a content, ascending."""
     rows: dict[int, bytes] = field(default_factory=dict)
     """Seq → payload, for each event for which the first payload row found was not chosen."""
-    repaired: list[int] = field(default_factory=list)
-    """The events in whose contents a flipped bit was corrected."""
 
     def end(self, size: int, *, erase_lost: bool) -> int:
         """Return the size of the longest journal of at most `size` events in which no content is lost.
@@ -261,7 +259,7 @@ def choose_contents(found: FoundRows, headers: Headers) -> Contents:
             contents.missing.append(Missing(seq, subject, by))
             continue
         values = found.values(payload_key(seq))
-        payload = right_payload(values, header) or _repaired(values, header, contents)
+        payload = right_payload(values, header)
         if payload is None:
             erasable = bool(subject) and not erasing
             contents.missing.append(Missing(seq, subject, None, bool(values), erasable))
@@ -277,15 +275,6 @@ def right_payload(values: Collection[bytes], header: Header) -> bytes | None:
 
 def _commitment(raw: bytes) -> bytes | None:
     return commitment(raw[:SALT_BYTES], raw[SALT_BYTES:]) if len(raw) >= SALT_BYTES else None
-
-
-def _repaired(values: list[bytes], header: Header, contents: Contents) -> bytes | None:
-    for raw in values:
-        payload = payload_with_one_bit_back(raw, header.commitment)
-        if payload is not None:
-            contents.repaired.append(header.seq)
-            return payload
-    return None
 
 
 def _erasing_events(found: FoundRows, headers: Headers) -> dict[bytes, list[int]]:
