@@ -36,7 +36,7 @@ SKIPPED_SHOWN = 20
 UNRESOLVED_SHOWN = 10
 JOURNAL = "journal"
 MCP_MEMORY = "mcp-memory"
-FORMATS = ("basic-memory", "chatgpt", "claude", JOURNAL, MCP_MEMORY, "mem0")
+FORMATS = ("chatgpt", "claude", JOURNAL, MCP_MEMORY, "mem0")
 
 
 @command(
@@ -106,7 +106,7 @@ def ingest(
     name="import",
 )
 @argument("form", "FORMAT", f"One of: {', '.join(FORMATS)}.")
-@argument("file", "FILE", "The exported file; for basic-memory, a folder.")
+@argument("file", "FILE", "The exported file.")
 @option(
     "--provenance",
     metavar="NAME",
@@ -121,7 +121,8 @@ def import_(
     """Import an export of another memory system.
 
     Importing again writes only what is new or changed. Items that cannot be imported are listed, and the
-    exit code is 8. Creates the store if it does not exist. docs/moving.md describes the conversion.
+    exit code is 8. Creates the store if it does not exist. docs/moving.md describes the conversion. The
+    folder of basic-memory consists of Markdown notes, which `engine ingest` reads.
 
     mcp-memory: the file of the MCP memory server, memory.jsonl or memory.json; the import restores items
     that were deleted since the last import. journal: the output of `engine export` or `engine backup` (- for
@@ -283,10 +284,8 @@ def files_lines(report: IngestReport, *, dry_run: bool = False, full: bool = Fal
 def _taken(report: ImportReport) -> Iterator[Line]:
     yield line("items", f"{report.items:,} read")
     yield line("atoms", _counts(report, ("added", "revised", "revived", "tombstoned")))
-    if report.linked or report.unlinked or report.unresolved:
-        yield line(
-            "edges", f"{report.linked:,} new, {report.unlinked:,} removed, {report.unresolved:,} unresolved"
-        )
+    if report.linked or report.unlinked:
+        yield line("edges", f"{report.linked:,} new, {report.unlinked:,} removed")
     for name, count in report.left:
         yield line("not kept", f"{count:,} {name}")
 

@@ -114,7 +114,7 @@ def test_wrong_uses_are_exit_2(cli: Cli, pair: tuple[str, str], surroundings: Pa
 def test_a_bad_file_leaves_no_store_behind(cli: Cli, surroundings: Path) -> None:
     """A bad file creates no store."""
     (surroundings / "made.txt").write_text("text")
-    for form in ("chatgpt", "mem0", "journal", "basic-memory"):
+    for form in ("chatgpt", "mem0", "journal"):
         assert cli("import", form, "made.txt").code in {2, 4}
         assert cli("import", form, "missing").code == 3
     assert not (surroundings / "store").exists()

@@ -16,7 +16,6 @@ from engine.store.store import Store
 STDOUT: Final = "-"
 
 READERS: Final = {
-    "basic-memory": "basic_memory.read",
     "chatgpt": "chat_exports.read_chatgpt",
     "claude": "chat_exports.read_claude",
     "mem0": "mem0.read",
@@ -41,7 +40,7 @@ def reader(form: str) -> ReadItems:
 
 
 def check_file(form: str, path: Path) -> None:
-    """Check that an import can begin to read the file or folder at `path`.
+    """Check that an import can begin to read the file at `path`.
 
     Raises:
         NotFoundError: `path` does not exist.

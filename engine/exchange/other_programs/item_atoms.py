@@ -27,12 +27,10 @@ from engine.commands import Add, Command
 from engine.commands.atoms import ERASED
 from engine.commands.reconcile import RetireAtom, RetireEdge, UpsertAtom, UpsertEdge, is_refused
 from engine.commands.secrets.filter import Screen
-from engine.commands.sources import retire_others
 from engine.exchange.other_programs import reader
 from engine.exchange.other_programs.program_items import ACTOR, Item, Omitted, split_text
 from engine.files.ingest.documents import Skipped
 from engine.files.ingest.import_run import ImportRun
-from engine.files.ingest.ingest_links import caseless
 from engine.followers.tags import LIVE, members
 from engine.ledger.layout import unpack
 from engine.ledger.queries import atom_of, edge_of, edges_at, record_at
@@ -74,8 +72,6 @@ class ImportReport:
     """The number of edges added, including edges to the atom that represents the other program."""
     unlinked: int
     """The number of edges removed, including edges to the atom that represents the other program."""
-    unresolved: int
-    """The number of relations whose target is not in the file."""
     left: tuple[tuple[str, int], ...]
     """The data in the file that was not imported, as (name, number of occurrences)."""
     skipped: tuple[Skipped, ...]
@@ -99,7 +95,7 @@ def import_items(
     dry_run: bool = False,
     progress: Progress = no_progress,
 ) -> ImportReport:
-    """Update the store so that it matches a file or folder of another program.
+    """Update the store so that it matches a file of another program.
 
     All events have the actor `import`. A later run changes only atoms whose current version was written by
     this actor.
@@ -107,7 +103,7 @@ def import_items(
     Args:
         store: The store to import into.
         form: The format: one of `engine.exchange.other_programs.READERS`.
-        path: The file, or for `basic-memory` the folder.
+        path: The file.
         provenance: The provenance of new atoms.
         buckets: The buckets of new atoms.
         dry_run: Only count the changes, without writing.
@@ -132,8 +128,6 @@ def import_items(
         with dry_run_store(store, when=dry_run) as target:
             run = _ItemsRun(target, commands, screen)
             run.apply(run.upsert(chain(first, items), progress))
-            run.apply(run.retire_missing())
-            run.apply(run.relate())
             if target.secret_filter is not None:
                 target.secret_filter.count(screen)
     return run.report()
@@ -146,12 +140,7 @@ class _ItemsRun(ImportRun):
         self._screen = screen
         self._omitted: Counter[str] = Counter()
         self._seen: set[bytes] = set()
-        self._atoms_by_name: dict[str, bytes] = {}
-        """Name of an item → the first atom of the item, to which relations with this name refer."""
-        self._pending_relations: list[tuple[bytes, Item]] = []
-        self._items = self._unresolved = 0
-        self._whole: set[str] = set()
-        """The sources that were read completely. Their atoms that the file lacks are tombstoned."""
+        self._items = 0
 
     def upsert(self, items: Iterable[Item | Omitted | Skipped], progress: Progress) -> Iterator[Command]:
         """Yield the commands for all items, and collect reports."""
@@ -194,37 +183,14 @@ class _ItemsRun(ImportRun):
         return False
 
     def _is_new(self, item: Item) -> bool:
-        """Index the item and return True. If an earlier item has the same id, report it and return False."""
+        """Return True. If an earlier item has the same id, report it and return False."""
         atom = self._commands.id(self._commands.atoms(item)[0])
         if atom in self._seen:
             reason = f"an earlier item has the same id {item.key!a:.80} in {item.source!a:.80}"
             self.reports.append(Skipped(item.where, reason, item.at))
             return False
         self._seen.add(atom)
-        if item.whole:
-            self._whole.add(item.source)
-        for name in item.names:
-            self._atoms_by_name.setdefault(caseless(name), atom)
-        if item.relations:
-            self._pending_relations.append((atom, item))
         return True
-
-    def retire_missing(self) -> Iterator[Command]:
-        """Yield tombstones for atoms that the file lacks; skip sources that it contains only in part."""
-        for source in sorted(self._whole):
-            with self.store.backend.snapshot() as rows:
-                commands = list(retire_others(rows, ACTOR, source, self._seen))
-            yield from commands
-
-    def relate(self) -> Iterator[Command]:
-        """Yield the commands for the relations; call it when all atoms are known."""
-        for atom, item in self._pending_relations:
-            for relation in item.relations:
-                target = self._atoms_by_name.get(caseless(relation.target))
-                if target is None:
-                    self._unresolved += 1
-                elif target != atom:
-                    yield UpsertEdge(atom, relation.predicate, target, relation.data)
 
     def report(self) -> ImportReport:
         """Return the report of the run."""
@@ -239,7 +205,6 @@ class _ItemsRun(ImportRun):
             tombstoned=count[EventKind.ATOM_TOMBSTONED],
             linked=count[EventKind.EDGE_ADDED],
             unlinked=count[EventKind.EDGE_REMOVED],
-            unresolved=self._unresolved,
             left=tuple(sorted(self._omitted.items())),
             skipped=self.skipped,
             warnings=self.warnings,

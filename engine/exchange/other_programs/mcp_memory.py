@@ -6,28 +6,27 @@ Each line is a JSON object in UTF-8: `{"type":"entity","name","entityType","obse
 a last line without a line end; and several objects on one line, which concurrent writes of the server can
 leave behind.
 
-A graph of any size is imported in batches: first the entities, then the relations.
+The file is read twice: first for the entities, then for the relations.
 """
 
 from __future__ import annotations
 
-import codecs
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
-from engine.base.errors import InvalidInputError, NotFoundError, translated
+from engine.base.errors import InvalidInputError, translated
 from engine.base.json_text import JsonError, parse_several
-from engine.base.limits import FOLLOW_EVENTS_MAX
 from engine.base.validation import content as checked_content
 from engine.base.validation import provenance as checked_provenance
 from engine.base.validation import quoted
 from engine.commands.atoms import ERASED, is_destroyed
 from engine.exchange.other_programs.item_atoms import live_atoms
-from engine.exchange.other_programs.program_items import ACTOR, ItemsExported, Put
+from engine.exchange.other_programs.program_items import ACTOR, ItemsExported, Put, check_readable
 from engine.files.ingest.documents import BadItemError, Skipped
 from engine.files.ingest.jsonl import lines_of
 from engine.knowledge import KnowledgeGraph, graph_values
@@ -40,21 +39,21 @@ from engine.store.dry_run import dry_run_store
 from engine.store.replay import Progress, no_progress
 from engine.store.store import Store
 
+_T = TypeVar("_T")
+
 LINE_BYTES_MAX: Final = 16 << 20
 
-_READ_BYTES: Final = 1 << 20
-_UTF16: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+_READ_CHARS: Final = 1 << 20
 _NAMES: Final = ("name", "entityName", "id")
 _GRAPH_SOURCES: Final = ("entity/", "entity-self/")
 """Two prefixes of sources: for an entity's observations, and for an entity's relations to itself."""
 
-BATCH_EVENTS: Final = 4000
+OBSERVATIONS_MAX: Final = 8
+"""The maximum number of observations of an entity in one step: the largest ones still fit into a batch."""
 
-BATCH_BYTES: Final = 4 << 20
-"""A batch is committed when it has this many bytes. The engine accepts batches four times as large."""
-
-PIECE_OBSERVATIONS: Final = 1000
-"""At most this many observations of an entity are imported in one step."""
+BATCH_CHARS: Final = 4 << 20
+"""A batch is committed when it has this many characters. Each item and observation counts as 4,000 more: it
+gives up to four events."""
 
 
 def import_file(
@@ -87,7 +86,11 @@ def import_file(
     checked_provenance(provenance)
     check_file(file)
     with translated(), dry_run_store(store, when=dry_run) as target:
-        return import_graph(target, lambda: read_file(file), provenance, progress)
+        run = _GraphRun(target, provenance, progress)
+        run.entities(read_file(file))
+        run.relations(read_file(file))
+        target.follow()
+    return run.report()
 
 
 def check_file(path: Path) -> None:
@@ -97,25 +100,13 @@ def check_file(path: Path) -> None:
         NotFoundError: there is no such file.
         InvalidInputError: the file is not a regular file, cannot be read, or is not UTF-8.
     """
-    if not path.exists():
-        raise NotFoundError(f"there is no file {path}")
-    if not path.is_file():
-        raise InvalidInputError(f"{path} is not a file")
-    decoder, read, start, part = codecs.getincrementaldecoder("utf-8")(), 0, 0, b" "
+    check_readable(path)
     try:
-        with path.open("rb") as stream:
-            while part:
-                part = stream.read(_READ_BYTES)
-                if read == 0 and part.startswith(_UTF16):
-                    raise InvalidInputError(f"{path} is UTF-16, not UTF-8", hint="save it as UTF-8")
-                start = read - len(decoder.getstate()[0])  # the decoder buffers an incomplete character
-                decoder.decode(part, final=not part)
-                read += len(part)
-    except UnicodeDecodeError as error:
-        raise InvalidInputError(
-            f"{path} is not valid UTF-8 at byte {start + error.start}",
-            hint="nothing was imported; save it as UTF-8",
-        ) from None
+        with path.open(encoding="utf-8") as stream:
+            while stream.read(_READ_CHARS):
+                pass
+    except UnicodeDecodeError:
+        raise InvalidInputError(f"{path} is not valid UTF-8", hint="save it as UTF-8") from None
     except OSError as error:
         raise InvalidInputError(f"{path} cannot be read: {(error.strerror or 'failed').lower()}") from None
 
@@ -231,10 +222,6 @@ class GraphItem:
     value: Entity | Relation
 
 
-ReadGraph = Callable[[], Iterator[GraphItem | Skipped]]
-"""A function that reads the file from its beginning each time it is called."""
-
-
 @dataclass(frozen=True, slots=True)
 class GraphImportReport:
     """The changes that an import made, or would make in a dry run."""
@@ -256,51 +243,32 @@ class GraphImportReport:
         return bool(self.new_entities or self.new_observations or self.new_relations)
 
 
-def import_graph(
-    store: Store, read: ReadGraph, provenance: str, progress: Progress = no_progress
-) -> GraphImportReport:
-    """Add the entities and relations of a file to the store, in their order; the file is read twice.
-
-    `progress` is called with the number of entities and relations done, and with 0 for the unknown total.
-    """
-    run = _GraphImport(store, provenance, progress)
-    run.entities(read())
-    run.relations(read())
-    store.follow()
-    skipped = tuple(sorted(run.skipped, key=lambda item: item.line or 0))
-    return GraphImportReport(
-        run.read_entities, run.read_relations, run.created, run.observed, run.related, skipped
-    )
-
-
-class _GraphImport:
+class _GraphRun:
     def __init__(self, store: Store, provenance: str, progress: Progress) -> None:
         self._store = store
         self._provenance = provenance
         self._progress = progress
-        self.read_entities = self.read_relations = 0
-        self.created = self.observed = self.related = 0
-        self.skipped: list[Skipped] = []
-        self._behind = 0
+        self._entities = self._relations = 0
+        self._created = self._observed = self._related = 0
+        self._skipped: list[Skipped] = []
 
-    def entities(self, lines: Iterable[GraphItem | Skipped]) -> None:
-        pieces: list[Entity] = []
-        events = size = 0
-        for item in lines:
-            if isinstance(item, Skipped):
-                self.skipped.append(item)
-                continue
-            if not isinstance(item.value, Entity):
-                continue
-            self.read_entities += 1
+    def entities(self, items: Iterable[GraphItem | Skipped]) -> None:
+        """Add the entities and their observations, and collect the reports."""
+        for parts in _batches(chain.from_iterable(map(self._parts, items)), _cost):
+            for done in self._commit(GraphCommand(upsert_entities, parts, self._provenance)):
+                self._created += done.created
+                self._observed += done.added
+
+    def _parts(self, item: GraphItem | Skipped) -> Iterator[Entity]:
+        """Yield an entity several times, each time with a few of its observations."""
+        if isinstance(item, Skipped):
+            self._skipped.append(item)
+        elif isinstance(item.value, Entity):
+            self._entities += 1
             entity = self._without_erased(item, item.value)
-            for piece, cost in () if entity is None else _pieces(entity):
-                pieces.append(piece)
-                events, size = events + 3 + 3 * len(piece.observations), size + cost
-                if events >= BATCH_EVENTS or size >= BATCH_BYTES:
-                    self._upsert_entities(pieces)
-                    pieces, events, size = [], 0, 0
-        self._upsert_entities(pieces)
+            if entity is not None:
+                for at in range(0, len(entity.observations) or 1, OBSERVATIONS_MAX):
+                    yield Entity(entity.name, entity.type, entity.observations[at : at + OBSERVATIONS_MAX])
 
     def _without_erased(self, item: GraphItem, entity: Entity) -> Entity | None:
         """Return the entity without its erased observations, which are reported.
@@ -309,59 +277,52 @@ class _GraphImport:
         """
         rows, id_key = self._store.backend, self._store.identity.id_key
         if is_destroyed(rows, id_key, entity.name):
-            self.skipped.append(Skipped(item.source, ERASED, item.line))
+            self._skipped.append(Skipped(item.source, ERASED, item.line))
             return None
         remaining = tuple(text for text in entity.observations if not is_destroyed(rows, id_key, text))
         erased = Skipped(item.source, f"an observation: {ERASED}", item.line)
-        self.skipped += [erased] * (len(entity.observations) - len(remaining))
+        self._skipped += [erased] * (len(entity.observations) - len(remaining))
         return Entity(entity.name, entity.type, remaining)
 
-    def _upsert_entities(self, pieces: list[Entity]) -> None:
-        command = GraphCommand(upsert_entities, tuple(pieces), self._provenance)
-        self._commit(command)
-        self.created += sum(outcome.created for outcome in command.outcome)
-        self.observed += sum(outcome.added for outcome in command.outcome)
+    def relations(self, items: Iterable[GraphItem | Skipped]) -> None:
+        """Add the relations. The entities must have been added."""
+        related = (one for one in items if isinstance(one, GraphItem) and isinstance(one.value, Relation))
+        for batch in _batches(related, lambda _: 0):
+            self._relations += len(batch)
+            values = tuple(item.value for item in batch if isinstance(item.value, Relation))
+            outcomes = self._commit(GraphCommand(upsert_relations, values, self._provenance))
+            for item, outcome in zip(batch, outcomes, strict=True):
+                if isinstance(outcome, bool):
+                    self._related += outcome
+                else:
+                    self._skipped.append(Skipped(item.source, outcome, item.line))
 
-    def relations(self, lines: Iterable[GraphItem | Skipped]) -> None:
-        part: list[GraphItem] = []
-        for item in lines:
-            if isinstance(item, Skipped) or not isinstance(item.value, Relation):
-                continue
-            self.read_relations += 1
-            part.append(item)
-            if len(part) * 4 >= BATCH_EVENTS:
-                self._upsert_relations(part)
-                part = []
-        self._upsert_relations(part)
+    def _commit(self, command: GraphCommand[Any, _T]) -> _T:
+        self._store.commit([command], ACTOR)
+        self._store.follow(more=True)
+        self._progress(self._entities + self._relations, 0)
+        return command.outcome
 
-    def _upsert_relations(self, part: list[GraphItem]) -> None:
-        relations = tuple(item.value for item in part if isinstance(item.value, Relation))
-        command = GraphCommand(upsert_relations, relations, self._provenance)
-        self._commit(command)
-        for item, outcome in zip(part, command.outcome, strict=True):
-            if isinstance(outcome, bool):
-                self.related += outcome
-            else:
-                self.skipped.append(Skipped(item.source, outcome, item.line))
-
-    def _commit(self, command: GraphCommand[Any, Any]) -> None:
-        (receipt,) = self._store.commit([command], ACTOR)
-        self._behind += len(receipt.events)
-        if self._behind >= FOLLOW_EVENTS_MAX // 2:
-            self._store.follow(more=True)
-            self._behind = 0
-        self._progress(self.read_entities + self.read_relations, 0)
+    def report(self) -> GraphImportReport:
+        """Return the report of the run."""
+        skipped = tuple(sorted(self._skipped, key=lambda one: one.line or 0))
+        return GraphImportReport(
+            self._entities, self._relations, self._created, self._observed, self._related, skipped
+        )
 
 
-def _pieces(entity: Entity) -> Iterator[tuple[Entity, int]]:
-    """Split an entity so that each piece fits into a batch, and yield each piece with its size in bytes."""
-    part: list[str] = []
-    size = 0
-    for text in entity.observations:
-        part.append(text)
-        size += len(text.encode())
-        if len(part) == PIECE_OBSERVATIONS or size >= BATCH_BYTES:
-            yield Entity(entity.name, entity.type, tuple(part)), size
-            part, size = [], 0
-    if part or not entity.observations:
-        yield Entity(entity.name, entity.type, tuple(part)), size
+def _cost(entity: Entity) -> int:
+    return sum(4000 + len(text) for text in entity.observations)
+
+
+def _batches(items: Iterable[_T], cost: Callable[[_T], int]) -> Iterator[tuple[_T, ...]]:
+    batch: list[_T] = []
+    total = 0
+    for item in items:
+        batch.append(item)
+        total += 4000 + cost(item)
+        if total >= BATCH_CHARS:
+            yield tuple(batch)
+            batch, total = [], 0
+    if batch:
+        yield tuple(batch)

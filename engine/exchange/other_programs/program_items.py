@@ -43,18 +43,6 @@ _OUTSIDE: Final = re.compile(rb'["\[\]{},]')
 
 
 @dataclass(frozen=True, slots=True)
-class ItemRelation:
-    """An edge from an item to a target item. The target is identified by one of the target's names."""
-
-    predicate: str
-    """The edge type, a valid label."""
-    target: str
-    """The name of the item where the edge ends, spelled as in the file."""
-    data: bytes = b""
-    """The data of the edge, canonical CBOR."""
-
-
-@dataclass(frozen=True, slots=True)
 class Item:
     """An item in a file of another program, such as a message.
 
@@ -86,14 +74,6 @@ class Item:
     """The number of earlier items of the same source with the same text, if there is no key."""
     fields: str = ""
     """The fields that an atom cannot represent, as JSON. They are stored on the atom's edge to the origin."""
-    relations: tuple[ItemRelation, ...] = ()
-    names: tuple[str, ...] = ()
-    """The names by which relations can refer to the item."""
-    whole: bool = False
-    """True if the file contains the whole source.
-
-    Atoms of the source that are not in the file are tombstoned.
-    """
     omitted: tuple[str, ...] = ()
     """The names of the item's parts that are not imported."""
 
@@ -120,7 +100,7 @@ class ItemsExported:
 
 
 ReadItems = Callable[[Path], Iterator[Item | Omitted | Skipped]]
-"""A function that reads a file or folder from its beginning and returns an iterator.
+"""A function that reads a file from its beginning and returns an iterator.
 
 The first step of the iterator raises NotFoundError or InvalidInputError if the file cannot have this format.
 After that, no content of the file causes an exception.
@@ -170,22 +150,21 @@ def valid_tags(values: object) -> tuple[tuple[str, ...], int]:
     return tags, len(words) - len(tags)
 
 
-def check_readable(path: Path, *, folder: bool = False) -> None:
-    """Check that there is a file at `path` or, with `folder`, a folder.
+def check_readable(path: Path) -> None:
+    """Check that there is a file at `path`.
 
     Raises:
         NotFoundError: `path` does not exist.
-        InvalidInputError: `path` is a folder instead of a file, a file instead of a folder, or not a valid
-            path.
+        InvalidInputError: `path` is a folder, or not a valid path.
     """
     try:
         if not path.exists():
-            raise NotFoundError(f"there is no {'folder' if folder else 'file'} {path}")
-        right = path.is_dir() if folder else not path.is_dir()
+            raise NotFoundError(f"there is no file {path}")
+        is_folder = path.is_dir()
     except (OSError, ValueError) as error:
         raise InvalidInputError(f"{str(path)!a:.80} cannot be used as a path: {error}") from None
-    if not right:
-        raise InvalidInputError(f"{path} is {'not a folder' if folder else 'a folder'}")
+    if is_folder:
+        raise InvalidInputError(f"{path} is a folder")
 
 
 def read_items(
