@@ -3,47 +3,56 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from json import dumps
-from typing import Any
+from typing import Any, Unpack
 
 from engine.base import validation
 from engine.base.errors import InvalidInputError, LimitError
 from engine.base.limits import CONTENT_BYTES_MAX
 from engine.base.model import Atom
-from engine.base.times import Moment, shown_time
+from engine.base.times import shown_time
 from engine.cli.cli_output import STDIN, plain, receipt_data
 from engine.cli.cli_session import Session
-from engine.cli.command_declaration import WHOLE, argument, command, option
-from engine.cli.shared_options import AS_OF, ATOM_FIELDS, FORCE, ID, IDS, NAMED, REASON
+from engine.cli.command_declaration import command
+from engine.cli.shared_options import AsOf, AtomFields
 from engine.cli.shown_labels import labels, page_lines, page_of
 from engine.cli.shown_parts import Shown, line, shown
 from engine.commands import Add, Command, Revive, Tag, Tombstone, Untag
 from engine.engine import Engine
-
-TAGS = argument("tags", "TAG", "Tags, with or without #.", many=True)
 
 
 @command(
     "engine add 'The kettle is descaled on Mondays.' --tag kitchen",
     "pbpaste | engine add - --source clipboard",
 )
-@argument("text", "TEXT", "The text, or - to read it from stdin.")
-@ATOM_FIELDS
-@option("--key", metavar="NAME", help="A key that you choose for the atom, unique within the source.")
-@option("--id", metavar="UUID", help="The id to use instead of the computed id.")
-@option("--occurrence", metavar="N", type=WHOLE, help="The number of earlier identical texts in the source.")
-@FORCE
-@option("--again", help="Add the text even if another atom holds it already.")
-def add(session: Session, text: str, force: bool, again: bool, **fields: Any) -> int:
+def add(
+    session: Session,
+    text: str,
+    *,
+    key: str | None = None,
+    id: str | None = None,  # noqa: A002
+    occurrence: int | None = None,
+    force: bool = False,
+    again: bool = False,
+    **fields: Unpack[AtomFields],
+) -> int:
     """Add one atom.
 
     Prints its id. If the memory already contains an equal or nearly equal text, nothing is added, and the id
     of the atom with that text is printed. Defaults: kind note, bucket inbox, provenance internal, created
     now. Creates the store if it does not exist.
+
+    Args:
+        text: The text, or - to read it from stdin.
+        key: A key that you choose for the atom, unique within the source.
+        id: `UUID` The id to use instead of the computed id.
+        occurrence: The number of earlier identical texts in the source.
+        again: Add the text even if another atom holds it already.
     """
     tell_tags(session, fields["tags"])
-    wanted = Add(_given_text(text), **_given(fields), force=force)
+    given = _given({**fields, "key": key, "id": id, "occurrence": occurrence})
+    wanted = Add(_given_text(text), **given, force=force)
     wanted.body()  # Validate before the store is created: invalid input must not leave an empty store behind.
     with session.engine(create=True) as engine:
         receipt = engine.apply([wanted])[0] if again else engine.add_once(wanted)
@@ -71,15 +80,21 @@ def _tell_near(session: Session, engine: Engine, atom: str) -> None:
 
 
 @command("engine revise 1f0c 'The kettle is descaled on Fridays.'", "engine revise 1f0c --title Kettle")
-@ID
-@argument("text", "TEXT", "The new text, or - to read it from stdin.", required=False)
-@ATOM_FIELDS
-@FORCE
-def revise(session: Session, atom: str, text: str | None, force: bool, **options: Any) -> int:
+def revise(
+    session: Session,
+    atom: str,
+    text: str | None = None,
+    *,
+    force: bool = False,
+    **options: Unpack[AtomFields],
+) -> int:
     """Change an atom's text or fields; its history is kept.
 
     Fields that are not given do not change. --tag and --bucket replace all tags and buckets; an empty
     --title or --source removes that field.
+
+    Args:
+        text: The new text, or - to read it from stdin.
     """
     tell_tags(session, options["tags"])
     fields = _given(options)
@@ -101,14 +116,18 @@ def revise(session: Session, atom: str, text: str | None, force: bool, **options
     "engine get 1f0c --as-of 2026-11-01",
     "engine get 1f0c --raw",
 )
-@NAMED
-@AS_OF
-@option("--content", help="Print only the text; control and invisible characters are escaped.")
-@option("--raw", help="Print only the text, byte for byte.")
-def get(session: Session, atom: str, as_of: Moment | None, content: bool, raw: bool) -> int:
+def get(
+    session: Session, atom: str, *, as_of: AsOf | None = None, content: bool = False, raw: bool = False
+) -> int:
     """Show an atom (even if it is hidden or erased) or a page.
 
     A page consists of the atoms from one ingested file. A page is shown with its links and its backlinks.
+
+    Args:
+        atom: `ID` The id of an atom, or at least its first 4 digits; or the path, the title or an alias of a
+            page.
+        content: Print only the text; control and invisible characters are escaped.
+        raw: Print only the text, byte for byte.
     """
     with session.engine() as engine:
         page = page_of(engine, atom, as_of)
@@ -132,27 +151,29 @@ def _print_text(session: Session, text: str, *, raw: bool) -> int:
 
 
 @command("engine tag 1f0c kitchen chores")
-@ID
-@TAGS
 def tag(session: Session, atom: str, tags: tuple[str, ...]) -> int:
-    """Add tags to an atom."""
+    """Add tags to an atom.
+
+    Args:
+        tags: `TAG` Tags, with or without #.
+    """
     tell_tags(session, tags)
     return _apply(session, [atom], lambda found: Tag(found, tags), "tagged")
 
 
 @command("engine untag 1f0c chores")
-@ID
-@TAGS
 def untag(session: Session, atom: str, tags: tuple[str, ...]) -> int:
-    """Remove tags from an atom."""
+    """Remove tags from an atom.
+
+    Args:
+        tags: `TAG` Tags, with or without #.
+    """
     tell_tags(session, tags)
     return _apply(session, [atom], lambda found: Untag(found, tags), "untagged")
 
 
 @command("engine tombstone 1f0c --reason 'no longer true'")
-@IDS
-@REASON
-def tombstone(session: Session, atoms: tuple[str, ...], reason: str) -> int:
+def tombstone(session: Session, atoms: tuple[str, ...], *, reason: str = "") -> int:
     """Hide atoms from every query without deleting them.
 
     If one of the atoms cannot be hidden, no atom is hidden. `engine revive` brings the atoms back.
@@ -161,10 +182,7 @@ def tombstone(session: Session, atoms: tuple[str, ...], reason: str) -> int:
 
 
 @command("engine revive 1f0c")
-@IDS
-@REASON
-@FORCE
-def revive(session: Session, atoms: tuple[str, ...], reason: str, force: bool) -> int:
+def revive(session: Session, atoms: tuple[str, ...], *, reason: str = "", force: bool = False) -> int:
     """Bring tombstoned atoms back.
 
     If one of the atoms cannot be brought back, no atom is brought back.
@@ -180,7 +198,7 @@ def tell_tags(session: Session, tags: Sequence[str]) -> None:
             session.out.note(f"the tag {given!r} is stored as {stored!r}")
 
 
-def _given(options: dict[str, Any]) -> dict[str, Any]:
+def _given(options: Mapping[str, Any]) -> dict[str, Any]:
     """Return the options that the caller gave."""
     return {name: value for name, value in options.items() if value not in (None, ())}
 

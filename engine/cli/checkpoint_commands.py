@@ -24,8 +24,8 @@ from engine.base.outside_files import PUBLIC, check_writable, replace_file
 from engine.base.times import shown_time
 from engine.cli.cli_output import STDIN, Failure, counted, plain
 from engine.cli.cli_session import Session
-from engine.cli.command_declaration import argument, at_least, command, option, repeated
-from engine.cli.shared_options import EVIDENCE, one_of
+from engine.cli.command_declaration import Positive, command
+from engine.cli.shared_options import one_of
 from engine.cli.shown_parts import Line, line
 from engine.ledger.journal import read_identity
 from engine.trust.notes.known_checkpoints import check_pair, keep_evidence, read_history
@@ -37,14 +37,16 @@ from proofs.vkey import parse_vkey
 
 
 @command("engine checkpoint", "engine checkpoint --key ~/keys/notes -o notes.checkpoint")
-@option("--key", metavar="FILE", help="Sign the checkpoint with this key.")
-@option("--out", "-o", metavar="FILE", help="Write the checkpoint to this file, not to stdout.")
-def checkpoint(session: Session, key: str | None, out: str | None) -> int:
+def checkpoint(session: Session, *, key: str | None = None, out: str | None = None) -> int:
     """Print a checkpoint to keep outside the store.
 
     Records the overall root in the journal, unless the last event already records it. Prints the origin,
     size and root of the log. Exit code 9: the store does not continue the checkpoint in FILE, or the
     last checkpoint that the key signed.
+
+    Args:
+        key: `FILE` Sign the checkpoint with this key.
+        out: `-o FILE` Write the checkpoint to this file, not to stdout.
     """
     if key is not None and _is_vkey(key) and not os.path.exists(key):  # noqa: PTH110  see _no_files
         raise InvalidInputError(
@@ -117,47 +119,33 @@ def _written(path: Path, note: Note) -> str:
     "engine verify-checkpoint my.note --witness $(cat w.vkey) --add lines.txt",
     name="verify-checkpoint",
 )
-@argument("file", "FILE", "The checkpoint, or - to read it from stdin.")
-@repeated(
-    "keys",
-    "--key",
-    metavar="VKEY",
-    help="A verifier key that must have signed FILE. If repeated, one of the keys must have signed.",
-)
-@repeated(
-    "witnesses",
-    "--witness",
-    metavar="VKEY",
-    help="The verifier key of a witness that must have cosigned FILE. Repeatable.",
-)
-@option(
-    "--threshold",
-    metavar="N",
-    type=at_least(1),
-    help="The number of witnesses that must have cosigned FILE. [default: all]",
-)
-@option("--since", metavar="OLD", help="An older checkpoint that FILE must continue.")
-@option("--against-store", help="Also check the checkpoint against the store; implied by --store.")
-@option(
-    "--add", metavar="OTHER", help="Add to FILE the signatures in OTHER that were made with the given keys."
-)
-@EVIDENCE
 def verify_checkpoint(
     session: Session,
     file: str,
-    keys: tuple[str, ...],
-    witnesses: tuple[str, ...],
-    threshold: int | None,
-    since: str | None,
-    against_store: bool,
-    add: str | None,
-    evidence: str | None,
+    *,
+    keys: tuple[str, ...] = (),
+    witnesses: tuple[str, ...] = (),
+    threshold: Positive | None = None,
+    since: str | None = None,
+    against_store: bool = False,
+    add: str | None = None,
+    evidence: str | None = None,
 ) -> int:
     """Check a saved checkpoint and its signatures.
 
     Without keys, checks only the format. With --against-store, also checks that the store's log had this root
     at this size. Exit code 4: a signature is wrong or missing. 9: the store or OLD contradicts the
     checkpoint.
+
+    Args:
+        file: The checkpoint, or - to read it from stdin.
+        keys: `--key VKEY` A verifier key that must have signed FILE. If repeated, one of the keys must have
+            signed.
+        witnesses: `--witness VKEY` The verifier key of a witness that must have cosigned FILE. Repeatable.
+        threshold: The number of witnesses that must have cosigned FILE. [default: all]
+        since: `OLD` An older checkpoint that FILE must continue.
+        against_store: Also check the checkpoint against the store; implied by --store.
+        add: `OTHER` Add to FILE the signatures in OTHER that were made with the given keys.
     """
     if add is not None and file == STDIN:
         raise InvalidInputError("--add writes to FILE, so FILE cannot be stdin")
@@ -243,14 +231,16 @@ def _judgement(
     "engine key new log.key --name example.com/log",
     "engine key show log.key",
 )
-@argument("action", "ACTION", "The action: new or show.")
-@argument("file", "FILE", "The key file; it must be outside every store.")
-@option("--name", metavar="NAME", help="The name of the key. [default: the store's origin]")
-def key(session: Session, action: str, file: str, name: str | None) -> int:
+def key(session: Session, action: str, file: str, *, name: str | None = None) -> int:
     """Create or show a key that signs checkpoints.
 
     Prints the verifier key and writes it to FILE.vkey. Others need the verifier key to check signatures.
     FILE is secret, and an existing FILE is never overwritten.
+
+    Args:
+        action: The action: new or show.
+        file: The key file; it must be outside every store.
+        name: The name of the key. [default: the store's origin]
     """
     one_of(["new", "show"], action, "action")
     if action == "new":

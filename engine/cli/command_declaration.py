@@ -1,51 +1,57 @@
-"""Functions and classes for declaring commands with arguments, options and a help page."""
+"""Commands, made from functions: the parameters are the arguments and options, the docstring is their help.
+
+A parameter before `*` is an argument, a parameter after it an option; the fields of `**x: Unpack[…]` are
+options, too. The type of the parameter is the type of the value, and a tuple takes several values. The text
+in the section `Args` of the docstring is the help. It may begin with a usage in backquotes, such as
+`--tag -t TAG`: names other than the one that follows from the name of the parameter, and the word for the
+value. `engine.cli.shared_options` explains the parameters of several commands.
+"""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
-from typing import Any, TypeVar
+import re
+from collections.abc import Callable, Iterator
+from types import NoneType, UnionType
+from typing import Annotated, Any, Final, Union, get_args, get_origin, get_type_hints
 
 import click
 
+from engine.base.docstrings import described
 from engine.cli.cli_session import Session
 
-Function = TypeVar("Function", bound=Callable[..., Any])
 
+class Number(click.FloatRange):
+    """A number within bounds. The error messages are written in words."""
 
-class _WholeNumber(click.IntRange):
-    """A whole number, possibly with a minimum."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        """Return the number that `value` contains, or raise a usage error."""
-        try:
-            number = int(value)
-        except ValueError:
-            self.fail(f"{value!r} is not a whole number", param, ctx)
-        if self.min is not None and number < self.min:
-            self.fail(f"{number} is below the minimum, which is {self.min}", param, ctx)
-        return number
-
-
-class _Number(click.FloatRange):
-    """A number, possibly with a fraction."""
+    def __init__(self, kind: type[int | float], least: float | None = None, most: float | None = None):
+        super().__init__(least, most)
+        self.kind = kind
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
         """Return the number that `value` contains, or raise a usage error."""
         try:
-            return float(value)
+            number = self.kind(value)
         except ValueError:
-            self.fail(f"{value!r} is not a number", param, ctx)
+            self.fail(f"{value!r} is not a {'whole ' * (self.kind is int)}number", param, ctx)
+        if self.min is not None and number < self.min:
+            self.fail(f"{number} is below the minimum, which is {self.min}", param, ctx)
+        if self.max is not None and number > self.max:
+            self.fail(f"{number} is above the maximum, which is {self.max}", param, ctx)
+        return number
+
+    def _describe_range(self) -> str:
+        return ""  # no mathematics in the help
 
 
-WHOLE = _WholeNumber()
-NUMBER = _Number()
-"""The types of options whose values are numbers. Their error messages are written in words."""
-
-
-def at_least(number: int) -> click.IntRange:
+def at_least(number: int) -> Number:
     """Return the type of whole numbers that are at least `number`."""
-    return _WholeNumber(min=number)
+    return Number(int, number)
+
+
+Natural = Annotated[int, at_least(0)]
+Positive = Annotated[int, at_least(1)]
+Port = Annotated[int, Number(int, 0, 65_535)]
 
 
 class Argument(click.Argument):
@@ -65,35 +71,90 @@ class Argument(click.Argument):
         return str(self.metavar) if self.required else f"[{self.metavar}]"
 
 
-def argument(
-    name: str,
-    metavar: str,
-    description: str,
-    *,
-    many: bool = False,
-    required: bool = True,
-) -> Callable[[Function], Function]:
-    """Declare an argument of a command. With `many`, it takes all remaining words, as a tuple."""
-    nargs = -1 if many else 1
-    return click.argument(
-        name, cls=Argument, metavar=metavar, description=description, nargs=nargs, required=required
-    )
+_USAGE: Final = re.compile(r"(?:`([^`]*)` )?(.*)")
+_WORDS: Final = {int: "N", float: "N"}
+_NUMBERS: Final = {int: Number(int), float: Number(float)}
+_NONE: Final = (None, "", (), False)
+"""The defaults that help does not show."""
 
 
-def option(*names: str, help: str, **attributes: Any) -> Callable[[Function], Function]:  # noqa: A002
-    """Declare an option; without a `metavar` it is a flag. `attributes` are passed to `click.option`."""
-    if "metavar" not in attributes:
-        attributes["is_flag"] = (
-            True  # Never pass False: Click would then treat the option's value as optional.
-        )
-    return click.option(*names, help=help, **attributes)
+def _parameters(function: Callable[..., int]) -> Iterator[click.Parameter]:
+    """Yield the arguments and options for the parameters of a function after the first, the session."""
+    from engine.cli.shared_options import SHARED
+
+    hints, texts = get_type_hints(function, include_extras=True), _texts(function)
+    for one in list(inspect.signature(function).parameters.values())[1:]:
+        hint = hints[one.name]
+        if one.kind is inspect.Parameter.VAR_KEYWORD:
+            (fields,) = get_args(hint)
+            for name, each in get_type_hints(fields, include_extras=True).items():
+                yield _parameter(name, each, _texts(fields)[name], None, is_argument=False)
+        else:
+            is_argument = one.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD
+            text = texts.get(one.name) or SHARED[one.name]
+            yield _parameter(one.name, hint, text, one.default, is_argument=is_argument)
 
 
-def repeated(
-    field: str, *names: str, metavar: str = "NAME", **attributes: Any
-) -> Callable[[Function], Function]:
-    """Declare a repeatable option; the command receives all values of the option as the tuple `field`."""
-    return option(field, *names, metavar=metavar, multiple=True, **attributes)
+def _texts(thing: Any) -> dict[str, str]:
+    return described(inspect.getdoc(thing) or "").arguments
+
+
+def _parameter(name: str, hint: Any, text: str, default: Any, *, is_argument: bool) -> click.Parameter:
+    """Return the argument or the option for a parameter of a function.
+
+    Args:
+        name: The name of the parameter.
+        hint: Its type: `bool`, `int`, `float` or `str`, a tuple of them, or a dict. It may be annotated with
+            the word for the value, with a type of Click, and with a function that makes the value from the
+            text and the name of the option.
+        text: The help, perhaps with a usage before it.
+        default: The value if none is given; `inspect.Parameter.empty` if the value is required.
+        is_argument: True for an argument.
+    """
+    kinds = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
+    (kind,) = (one for one in kinds if one is not NoneType)
+    notes: list[Any] = []
+    if get_origin(kind) is Annotated:
+        kind, *notes = get_args(kind)
+    several = {tuple: get_args(kind), dict: (str, ...)}.get(get_origin(kind), ())
+    kind = several[0] if several else kind
+    usage, about = _split(text)
+    words = [one for one in [*usage, *notes] if isinstance(one, str) and not one.startswith("-")]
+    given: dict[str, Any] = {"required": default is inspect.Parameter.empty}
+    given["type"] = next((one for one in notes if isinstance(one, click.ParamType)), _NUMBERS.get(kind, str))
+    given["metavar"] = " ".join(words) or (name.upper() if is_argument else _WORDS.get(kind, "NAME"))
+    for parse in (one for one in notes if inspect.isfunction(one)):
+        given |= {"type": str, "callback": _parsed_by(parse)}
+    if is_argument:
+        return Argument([name], description=about, nargs=-1 if several else 1, **given)
+    if kind is bool:
+        given = {"is_flag": True}
+    elif several:
+        given |= {"multiple": True} if ... in several else {"nargs": len(several)}
+    elif not given["required"]:
+        given |= {"default": default, "show_default": default not in _NONE and "[default" not in about}
+    return click.Option([name, *_names(name, usage)], help=about, **given)
+
+
+def _names(name: str, usage: list[str]) -> list[str]:
+    """Return the names of an option: those of the usage, and the one from the name of the parameter."""
+    names = [one for one in usage if one.startswith("-")]
+    long = any(one.startswith("--") for one in names)
+    return names if long else [hyphenated(f"--{name.rstrip('_')}"), *names]
+
+
+def _split(text: str) -> tuple[list[str], str]:
+    """Return the words of the usage and the rest of a help text."""
+    usage, about = _USAGE.fullmatch(text).groups("")  # type: ignore[union-attr]  # it matches every text
+    return usage.split(), about
+
+
+def _parsed_by(parse: Callable[[Any, str], Any]) -> Callable[[click.Context, click.Parameter, Any], Any]:
+    def parsed(ctx: click.Context, param: click.Parameter, value: Any) -> Any:
+        del ctx
+        return None if value is None else parse(value, param.opts[0])
+
+    return parsed
 
 
 def _remember(ctx: click.Context, param: click.Parameter, value: Any) -> None:
@@ -128,7 +189,7 @@ GLOBAL_OPTIONS: list[click.Parameter] = [
     _global(
         "--wait",
         metavar="SECONDS",
-        type=NUMBER,
+        type=Number(float),
         help="Seconds to wait for a store that is in use. [default: 2]",
     ),
 ]
@@ -190,21 +251,21 @@ def hyphenated(name: str) -> str:
 
 
 def command(*lines: str, name: str | None = None) -> Callable[[Callable[..., int]], CommandWithHelp]:
-    """Turn a function into a command. The docstring is the help text, and `lines` are the examples.
+    """Turn a function into a command. `lines` are the examples.
 
-    The function receives the session, then the arguments and options by name, and returns the exit code.
-    The command has the function's name unless `name` is given.
+    The function receives the session, then the arguments and options by name, and returns the exit code. The
+    docstring is the help. The command has the function's name unless `name` is given.
     """
 
     def made(function: Callable[..., int]) -> CommandWithHelp:
-        run = click.make_pass_decorator(Session, ensure=True)(function)
-        described = click.command(
+        text = described(inspect.getdoc(function) or "")
+        return CommandWithHelp(
             name or function.__name__,
-            cls=CommandWithHelp,
-            help=inspect.cleandoc(function.__doc__ or ""),
+            callback=click.make_pass_decorator(Session, ensure=True)(function),
+            params=list(_parameters(function)),
+            help=f"{text.summary}\n\n{text.about}".strip(),
             epilog=examples(*lines),
-            context_settings={"show_default": True, "token_normalize_func": hyphenated},
+            context_settings={"token_normalize_func": hyphenated},
         )
-        return described(run)
 
     return made

@@ -8,8 +8,7 @@ from contextlib import contextmanager
 from engine.base.errors import InvalidInputError
 from engine.cli.cli_output import counted, plain
 from engine.cli.cli_session import Session
-from engine.cli.command_declaration import NUMBER, at_least, command, option
-from engine.cli.shared_options import dry_run
+from engine.cli.command_declaration import Positive, command
 from engine.cli.shown_labels import Labels, labels
 from engine.cli.shown_parts import Line, line
 from engine.index.copies.duplicates import DuplicateGroup
@@ -34,29 +33,26 @@ EXAMPLES = 5
     "engine dream --budget 5000 --seconds 30",
     "engine dream --watch --quiet-for 60",
 )
-@option("--budget", metavar="N", type=at_least(1), help="Process at most N atoms.")
-@option("--seconds", metavar="S", type=NUMBER, help="Start no new step after S seconds.")
-@dry_run("Show what would be done; change nothing.")
-@option("watching", "--watch", help="Keep running, and start a cycle whenever the store is idle.")
-@option(
-    "--quiet-for",
-    metavar="S",
-    type=NUMBER,
-    help="With --watch, the store is idle after S seconds without events. [default: 30]",
-)
 def dream(
     session: Session,
-    budget: int | None,
-    seconds: float | None,
-    dry_run: bool,
-    watching: bool,
-    quiet_for: float | None,
+    *,
+    budget: Positive | None = None,
+    seconds: float | None = None,
+    dry_run: bool = False,
+    watching: bool = False,
+    quiet_for: float | None = None,
 ) -> int:
     """Tag untagged atoms, learn names, and add relations between atoms.
 
     Adds tags, entities and edges as the actor `dreamer`. Removes nothing, and does not restore
     anything that somebody removed. Continues where the last cycle ended. Counts near-duplicates without
     merging them; with --full, prints the commands that would merge them.
+
+    Args:
+        budget: Process at most N atoms.
+        seconds: `S` Start no new step after S seconds.
+        watching: `--watch` Keep running, and start a cycle whenever the store is idle.
+        quiet_for: `S` With --watch, the store is idle after S seconds without events. [default: 30]
     """
     if quiet_for is not None and not watching:
         raise InvalidInputError("--quiet-for has no effect without --watch", hint="add --watch")

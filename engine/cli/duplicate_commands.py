@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING
 
 from engine.base.errors import ConflictError, InvalidInputError, LimitError, NotFoundError, RefusedError
 from engine.base.model import Atom
-from engine.base.times import Moment
 from engine.cli.cli_output import Failure, counted, plain
 from engine.cli.cli_session import Session
-from engine.cli.command_declaration import argument, command, option
-from engine.cli.shared_options import AS_OF, FORCE, ID, REASON, dry_run, limit
+from engine.cli.command_declaration import Positive, command
+from engine.cli.shared_options import AsOf
 from engine.cli.shown_labels import Labels, labels
 from engine.cli.shown_parts import Fields, Shown
 from engine.commands import Merge, Supersede
@@ -26,14 +25,15 @@ if TYPE_CHECKING:
 
 
 @command("engine supersede 1f0c 9a2e --reason 'descaled on Fridays since June'")
-@argument("old", "OLD", "The atom that is wrong.")
-@argument("new", "NEW", "The atom that is right.")
-@REASON
-def supersede(session: Session, old: str, new: str, reason: str) -> int:
+def supersede(session: Session, old: str, new: str, *, reason: str = "") -> int:
     """Mark an atom as replaced by another atom; the old atom is kept.
 
     OLD and its near-duplicates are no longer recalled, unless --superseded is given. OLD gets the tag
     `superseded`. `engine revert` undoes this.
+
+    Args:
+        old: The atom that is wrong.
+        new: The atom that is right.
     """
     with session.engine() as engine:
         given = engine.resolve(old), engine.resolve(new)
@@ -51,14 +51,16 @@ def supersede(session: Session, old: str, new: str, reason: str) -> int:
 
 
 @command("engine merge 1f0c 9a2e", "engine merge 1f0c 9a2e --force")
-@argument("keep", "KEEP", "The atom to keep.")
-@argument("other", "OTHER", "The atom that is merged into it.")
-@option("--force", help="Merge the atoms even if they are not near-duplicates.")
-def merge(session: Session, keep: str, other: str, force: bool) -> int:
+def merge(session: Session, keep: str, other: str, *, force: bool = False) -> int:
     """Merge an atom into its near-duplicate.
 
     KEEP gets the tags and buckets of OTHER. An edge `supersedes` is added from KEEP to OTHER. OTHER is
     hidden, not deleted. `engine unmerge` undoes all of this. Prints the id of KEEP.
+
+    Args:
+        keep: The atom to keep.
+        other: The atom that is merged into it.
+        force: Merge the atoms even if they are not near-duplicates.
     """
     with session.engine() as engine:
         receipt = engine.merge(engine.resolve(keep), engine.resolve(other), force=force)
@@ -66,9 +68,7 @@ def merge(session: Session, keep: str, other: str, force: bool) -> int:
 
 
 @command("engine unmerge 9a2e")
-@ID
-@FORCE
-def unmerge(session: Session, atom: str, force: bool) -> int:
+def unmerge(session: Session, atom: str, *, force: bool = False) -> int:
     """Undo a merge.
 
     The merged atom is live again. The kept atom loses the tags and buckets that it gained by the merge. A tag
@@ -85,20 +85,15 @@ def unmerge(session: Session, atom: str, force: bool) -> int:
     "engine duplicates --merge --dry-run",
     "engine duplicates --merge --yes",
 )
-@option("--of", metavar="ID", help="Show only the group that contains this atom.")
-@limit(100)
-@option("merging", "--merge", help="Merge the other atoms of each group into the first atom.")
-@dry_run("Show what would be merged; change nothing.")
-@option("--yes", help="Confirm --merge; without --yes, nothing is merged.")
-@AS_OF
 def duplicates(
     session: Session,
-    of: str | None,
-    limit: int,
-    merging: bool,
-    dry_run: bool,
-    yes: bool,
-    as_of: Moment | None,
+    *,
+    of: str | None = None,
+    limit: Positive = 100,
+    merging: bool = False,
+    dry_run: bool = False,
+    yes: bool = False,
+    as_of: AsOf | None = None,
 ) -> int:
     """List groups of near-duplicate atoms.
 
@@ -106,6 +101,12 @@ def duplicates(
     its fingerprint differs from the fingerprint of the atom to keep, or with the words in which its text
     differs. --merge merges the atoms that differ in fewer than 3 bits. The others are only proposed; `engine
     merge --force` merges one.
+
+    Args:
+        of: `ID` Show only the group that contains this atom.
+        merging: `--merge` Merge the other atoms of each group into the first atom.
+        dry_run: Show what would be merged; change nothing.
+        yes: Confirm --merge; without --yes, nothing is merged.
     """
     if (yes or dry_run) and not merging:
         raise InvalidInputError("--yes and --dry-run have no effect without --merge", hint="add --merge")
@@ -215,14 +216,16 @@ def conflicts(session: Session) -> int:
     "engine settle 1f0c 9a2e --keep hand",
     "engine settle 1f0c 9a2e --keep both",
 )
-@argument("file", "FILE_ID", "The atom with the text of the file.")
-@argument("hand", "HAND_ID", "The atom that was changed by hand.")
-@option("--keep", metavar="WHICH", default="", show_default=False, help="What to keep: file, hand or both.")
-def settle(session: Session, file: str, hand: str, keep: str) -> int:
+def settle(session: Session, file: str, hand: str, *, keep: str = "") -> int:
     """Settle a conflict between a file and a change by hand.
 
     If both atoms are live, the atom that is not kept is merged into the other. `engine unmerge` undoes the
     merge, but the conflict stays settled. `engine conflicts` lists the ids.
+
+    Args:
+        file: `FILE_ID` The atom with the text of the file.
+        hand: `HAND_ID` The atom that was changed by hand.
+        keep: `WHICH` What to keep: file, hand or both.
     """
     with session.engine() as engine:
         receipt = engine.settle(engine.resolve(file), engine.resolve(hand), keep)

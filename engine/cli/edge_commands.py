@@ -4,27 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from engine.base.errors import InvalidInputError, translated
 from engine.base.json_text import JsonError, parse
 from engine.base.model import Direction
-from engine.base.times import Moment
 from engine.base.validation import choice
 from engine.cli.cli_output import plain
 from engine.cli.cli_session import Session
-from engine.cli.command_declaration import argument, at_least, command, option, repeated
-from engine.cli.shared_options import (
-    AS_OF,
-    FORCE,
-    NAMED,
-    REASON,
-    WEIGHT,
-    direction,
-    filter_options,
-    limit,
-    together,
-)
+from engine.cli.command_declaration import Natural, Positive, command
+from engine.cli.shared_options import AsOf, FilterOptions
 from engine.cli.shown_labels import Labels, labels, page_of
 from engine.cli.shown_parts import Fields, Shown, Table
 from engine.commands import Link, RegisterType
@@ -39,29 +28,28 @@ if TYPE_CHECKING:
     from engine.base.model import Edge
     from engine.engine import Engine
 
-EDGE = together(
-    argument("src", "SRC", "The atom where the edge starts."),
-    argument("kind", "TYPE", "An edge type, such as references or part_of."),
-    argument("dst", "DST", "The atom where the edge ends."),
-)
-RELATION = together(
-    argument("subject", "SUBJECT", "The name of an entity."),
-    argument("predicate", "PREDICATE", "A predicate, such as uses or 'listens on'."),
-    argument("target", "OBJECT", "The name of another entity."),
-)
-
 
 @command("engine link 1f0c references 9a2e", "engine link 1f0c listens_on 9a2e --register --weight 0.5")
-@EDGE
-@WEIGHT
-@option("--data", metavar="JSON", help="Data to store with the edge.")
-@option("--register", help="Register TYPE if it is not a known type.")
 def link(
-    session: Session, src: str, kind: str, dst: str, weight: float, data: str | None, register: bool
+    session: Session,
+    src: str,
+    kind: str,
+    dst: str,
+    *,
+    weight: float = 1.0,
+    data: str | None = None,
+    register: bool = False,
 ) -> int:
     """Add an edge between two atoms.
 
     Built-in types: related_to derived_from contradicts supersedes part_of references.
+
+    Args:
+        src: The atom where the edge starts.
+        kind: `TYPE` An edge type, such as references or part_of.
+        dst: The atom where the edge ends.
+        data: `JSON` Data to store with the edge.
+        register: Register TYPE if it is not a known type.
     """
     raw = b"" if data is None else _packed(data)
     with session.engine() as engine:
@@ -76,12 +64,15 @@ def link(
 
 
 @command("engine unlink 1f0c references 9a2e")
-@EDGE
-@REASON
-def unlink(session: Session, src: str, kind: str, dst: str, reason: str) -> int:
+def unlink(session: Session, src: str, kind: str, dst: str, *, reason: str = "") -> int:
     """Hide an edge without deleting it.
 
     `engine link` brings the edge back.
+
+    Args:
+        src: The atom where the edge starts.
+        kind: `TYPE` An edge type, such as references or part_of.
+        dst: The atom where the edge ends.
     """
     with session.engine() as engine:
         _check_order(engine, "unlink", src, kind, dst)
@@ -92,31 +83,43 @@ def unlink(session: Session, src: str, kind: str, dst: str, reason: str) -> int:
 @command(
     "engine relate daemon uses json_rpc --source 1f0c", "engine relate daemon 'listens on' 'unix socket'"
 )
-@RELATION
-@option("--source", metavar="ID", help="The atom that is evidence for the relation.")
-@WEIGHT
-@FORCE
 def relate(
-    session: Session, subject: str, predicate: str, target: str, source: str | None, **wanted: Any
+    session: Session,
+    subject: str,
+    predicate: str,
+    target: str,
+    *,
+    source: str | None = None,
+    weight: float = 1.0,
+    force: bool = False,
 ) -> int:
     """Add a relation between two entities.
 
     An entity is an atom that is created when its name is first used. Names that differ only in case,
     spaces, _ or - are the same name. `engine explore_neighbors NAME` shows what an entity is connected to.
+
+    Args:
+        subject: The name of an entity.
+        predicate: A predicate, such as uses or 'listens on'.
+        target: `OBJECT` The name of another entity.
+        source: `ID` The atom that is evidence for the relation.
     """
     with session.engine(create=True) as engine:
         said = None if source is None else engine.resolve(source)
-        receipt = engine.relate(subject, predicate, target, source=said, **wanted)
+        receipt = engine.relate(subject, predicate, target, source=said, weight=weight, force=force)
     return session.done(receipt, "related", "nothing to do: this relation already exists")
 
 
 @command("engine unrelate daemon uses json_rpc --reason 'gone with version 2'")
-@RELATION
-@REASON
-def unrelate(session: Session, subject: str, predicate: str, target: str, reason: str) -> int:
+def unrelate(session: Session, subject: str, predicate: str, target: str, *, reason: str = "") -> int:
     """Hide a relation between two entities without deleting it.
 
     The entities are not hidden. `engine relate` brings the relation back.
+
+    Args:
+        subject: The name of an entity.
+        predicate: A predicate, such as uses or 'listens on'.
+        target: `OBJECT` The name of another entity.
     """
     with session.engine() as engine:
         receipt = engine.unrelate(subject, predicate, target, reason)
@@ -159,31 +162,41 @@ def _packed(text: str) -> bytes:
     "engine edges 'Maps of Content'",
     "engine edges 1f0c --direction out --type references",
 )
-@NAMED
-@direction("both")
-@repeated("types", "--type", metavar="TYPE", help="Only edges of this type. Repeatable.")
-@option("--tombstoned", help="Include hidden edges.")
-@limit(100)
-@AS_OF
-def edges(session: Session, atom: str, as_of: Moment | None, **wanted: Any) -> int:
+def edges(
+    session: Session,
+    atom: str,
+    *,
+    direction: str = "both",
+    types: tuple[str, ...] = (),
+    tombstoned: bool = False,
+    limit: Positive = 100,
+    as_of: AsOf | None = None,
+) -> int:
     """List the edges of an atom, or of all pieces of a page.
 
     An arrow shows whether an edge starts at the atom (→) or ends at it (←). After the type of the edge come
     the id and the name of the other atom, the weight, and the state of the edge.
+
+    Args:
+        atom: `ID` The id of an atom, or at least its first 4 digits; or the path, the title or an alias of a
+            page.
+        types: `--type TYPE` Only edges of this type. Repeatable.
+        tombstoned: Include hidden edges.
     """
     with session.reading(as_of) as memory:
         page = page_of(memory, atom)
         ids = [memory.resolve(atom)] if page is None else page.ids
-        each = (memory.edges(one, **wanted) for one in ids)
+        options: Any = {"direction": direction, "types": types, "tombstoned": tombstoned, "limit": limit}
+        each = (memory.edges(one, **options) for one in ids)
         # An edge between two pieces of the page is an edge of both.
-        listed = list(islice(dict.fromkeys(chain.from_iterable(each)), wanted["limit"]))
+        listed = list(islice(dict.fromkeys(chain.from_iterable(each)), limit))
         named = labels(session, memory, (end for edge in listed for end in (edge.src, edge.dst)))
     data = [
         {**plain(edge), "data": plain(unpack(edge.data, "edge data")) if edge.data else None}
         for edge in listed
     ]
     rows = [_row(edge, frozenset(ids), named) for edge in listed]
-    session.out.listed(len(listed), "edge", wanted["limit"])
+    session.out.listed(len(listed), "edge", limit)
     heads = ("", "type", "id", "name", "weight", "state")
     return session.out.answer(data, [Table(heads, rows)] if rows else [])
 
@@ -207,31 +220,28 @@ def _type_of(edge: Edge) -> str:
     "engine find --from 1f0c --follow references --max-hops 2",
     "engine find --source 'notes/*' --form short",
 )
-@limit(20)
-@option("start", "--from", metavar="ID", help="Follow edges from this atom, and list the atoms reached.")
-@repeated("follow", "--follow", metavar="TYPE", help="Only edges of this type. Repeatable.")
-@direction("out")
-@option("--min-hops", metavar="N", type=at_least(0), default=1, help="The minimum number of hops.")
-@option("--max-hops", metavar="N", type=at_least(0), default=1, help="The maximum number of hops, at most 6.")
-@option(
-    "--form",
-    metavar="FORM",
-    default="medium",
-    help="short (whole id and title), medium (title and 200 characters) or full.",
-)
-@filter_options("superseded")
-@AS_OF
 def find(
     session: Session,
-    start: str | None,
-    follow: tuple[str, ...],
-    direction: str,
-    min_hops: int,
-    max_hops: int,
-    form: str,
-    **wanted: Any,
+    *,
+    limit: Positive = 20,
+    start: str | None = None,
+    follow: tuple[str, ...] = (),
+    direction: str = "out",
+    min_hops: Natural = 1,
+    max_hops: Natural = 1,
+    form: str = "medium",
+    as_of: AsOf | None = None,
+    **narrow: Unpack[FilterOptions],
 ) -> int:
-    """List atoms by their fields, or by following edges."""
+    """List atoms by their fields, or by following edges.
+
+    Args:
+        start: `--from ID` Follow edges from this atom, and list the atoms reached.
+        follow: `TYPE` Only edges of this type. Repeatable.
+        min_hops: The minimum number of hops.
+        max_hops: The maximum number of hops, at most 6.
+        form: `FORM` short (whole id and title), medium (title and 200 characters) or full.
+    """
     walk = Follow(follow, choice(Direction, direction, "--direction"), min_hops, max_hops)
     if start is None and walk != Follow():
         raise InvalidInputError(
@@ -240,20 +250,18 @@ def find(
         )
     shown, walked = choice(Form, form, "--form"), start is not None
     with session.engine() as engine:
-        if start is not None:
-            wanted |= {"from_": engine.resolve(start), "follow": walk}
-        answer = engine.find(form=shown, **wanted)
+        from_ = None if start is None else engine.resolve(start)
+        steps = None if start is None else walk
+        answer = engine.find(limit=limit, from_=from_, follow=steps, form=shown, as_of=as_of, **narrow)
         # Programs read the short form, and a short id may become ambiguous later.
         named = labels(session, engine, () if shown is Form.SHORT else (one.id for one in answer))
-    session.out.listed(len(answer), "atom", wanted["limit"])
+    session.out.listed(len(answer), "atom", limit)
     lines = (item for one in answer for item in _found(one, shown, walked, named))
     return session.out.answer(plain(answer), lines)
 
 
 @command("engine tags", "engine tags --limit 10")
-@limit(100)
-@AS_OF
-def tags(session: Session, limit: int, as_of: Moment | None) -> int:
+def tags(session: Session, *, limit: Positive = 100, as_of: AsOf | None = None) -> int:
     """List the tags, each with its number of atoms.
 
     The most frequent tag comes first. Only live atoms are counted.

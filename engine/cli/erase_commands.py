@@ -11,8 +11,8 @@ from engine.base.errors import InvalidInputError, RefusedError, VerificationErro
 from engine.base.validation import atom_id
 from engine.cli.cli_output import Failure, counted, plain
 from engine.cli.cli_session import Session
-from engine.cli.command_declaration import argument, command, option, repeated
-from engine.cli.shared_options import ID, dry_run, one_of
+from engine.cli.command_declaration import command
+from engine.cli.shared_options import one_of
 from engine.cli.shown_parts import Line, Table, line
 from engine.commands.secrets.builtin_detectors import DETECTORS
 from engine.commands.secrets.policy import SecretsPolicy
@@ -28,22 +28,15 @@ FOUND = 1
     "engine erase 1f0c --dry-run",
     "engine erase 1f0c --reason GDPR --yes",
 )
-@ID
-@option(
-    "--reason",
-    metavar="TEXT",
-    default="",
-    help="The reason for erasing, required except with --dry-run. It is stored: do not quote the content.",
-)
-@option(
-    "--forget",
-    help="Keep no hash of the content: the same content can then be added again without a warning.",
-)
-@option("--no-probe", help="Do not search for the content before and after erasing.")
-@dry_run("Show what would be destroyed; change nothing.")
-@option("--yes", help="Do not ask for confirmation.")
 def erase(
-    session: Session, atom: str, reason: str, forget: bool, no_probe: bool, dry_run: bool, yes: bool
+    session: Session,
+    atom: str,
+    *,
+    reason: str = "",
+    forget: bool = False,
+    no_probe: bool = False,
+    dry_run: bool = False,
+    yes: bool = False,
 ) -> int:
     """Permanently destroy the content and the edges of an atom.
 
@@ -51,6 +44,14 @@ def erase(
     and after erasing, the command searches the store's files and query results for the content; exit code 4
     means that the content is still found. Lists copies that erasing cannot reach. Without a terminal, --yes
     is required.
+
+    Args:
+        reason: `TEXT` The reason for erasing, required except with --dry-run. It is stored: do not quote the
+            content.
+        forget: Keep no hash of the content: the same content can then be added again without a warning.
+        no_probe: Do not search for the content before and after erasing.
+        dry_run: Show what would be destroyed; change nothing.
+        yes: Do not ask for confirmation.
     """
     with session.engine() as engine:
         full_id = engine.resolve(atom)
@@ -129,14 +130,16 @@ def _done(receipt: Erasure) -> Iterator[Line]:
 
 
 @command("engine secrets scan", "engine secrets scan --json --kind aws-key")
-@argument("action", "ACTION", "scan.")
-@repeated("kinds", "--kind", metavar="KIND", help="Only secrets of this kind. Repeatable.")
-def secrets(session: Session, action: str, kinds: tuple[str, ...]) -> int:
+def secrets(session: Session, action: str, *, kinds: tuple[str, ...] = ()) -> int:
     """Search the store for passwords, keys and other secrets.
 
     Reads every payload, including the payloads of tombstoned atoms and of earlier versions. Shows only the
     first characters of each secret. Exit code 1 means that secrets were found. The setting `secrets =
     "redact"` keeps secrets out of future writes.
+
+    Args:
+        action: scan.
+        kinds: `--kind KIND` Only secrets of this kind. Repeatable.
     """
     one_of(["scan"], action, "action")
     policy = find_secrets()[0] or SecretsPolicy()

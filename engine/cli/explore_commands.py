@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import asdict
-from typing import Any
+from typing import Annotated, Any, TypedDict, Unpack
 
 from engine.base.errors import InvalidInputError
 from engine.base.times import Moment
 from engine.cli.cli_output import Output, counted
 from engine.cli.cli_session import Session
-from engine.cli.command_declaration import argument, at_least, command, option, repeated
-from engine.cli.shared_options import AS_OF, QUESTION, direction, filter_options, limit, together
+from engine.cli.command_declaration import Natural, Positive, at_least, command
+from engine.cli.shared_options import AsOf, FilterOptions
 from engine.cli.shown_parts import Shown
 from engine.query.explore.explore_actions import Program
 from engine.query.explore.explore_answers import Answer, Hints, Neighbors, plain, text_of
@@ -22,31 +22,23 @@ from engine.query.explore.explore_policy import LanguagePolicy
 from engine.query.explore.explorer import Explorer
 from engine.query.explore.quotes import text_of_quotes
 from engine.query.explore.state import Exploration, Step
+from engine.query.filters import Filters
 
-VALUE = argument(
-    "given", "VALUE", "The value of the first option, given without the name of the option.", required=False
-)
-QUERY = option("--query", metavar="TEXT", help="The question.")
-ASKED_ID = option("atom", "--id", metavar="ID", help="The id of an atom, or at least its first 4 digits.")
-OFFSET = option(
-    "--offset",
-    metavar="N",
-    type=at_least(0),
-    default=0,
-    help="The offset at which to continue: the value `next` of an earlier answer.",
-)
 NO_ANSWER = "nothing found: no text that was read answers the question"
 
-COST = together(
-    option("--budget", metavar="N", type=at_least(1), help="The maximum number of tokens of the answer."),
-    option(
-        "--spent",
-        metavar="N",
-        type=at_least(0),
-        default=0,
-        help="The number of tokens spent so far, which is added to the total.",
-    ),
-)
+
+class Cost(TypedDict):
+    """The options of a single step.
+
+    Args:
+        budget: The maximum number of tokens of the answer.
+        spent: The number of tokens spent so far, which is added to the total. [default: 0]
+        as_of: The state after event SEQ, or at TIME (ISO 8601; UTC if no zone).
+    """
+
+    budget: Positive | None
+    spent: Natural | None
+    as_of: AsOf | None
 
 
 @command(
@@ -54,28 +46,27 @@ COST = together(
     "engine explore 'who descales the kettle?' --budget 500 --steps 5",
     "engine explore 'who descales the kettle?' --decide ./decide.sh",
 )
-@QUESTION
-@option(
-    "--budget",
-    metavar="N",
-    type=at_least(200),
-    default=2000,
-    help="The maximum number of tokens of all steps together.",
-)
-@option("--steps", metavar="N", type=at_least(1), default=10, help="The maximum number of steps, 1 to 10.")
-@option(
-    "--decide",
-    metavar="COMMAND",
-    help="A program that decides each step within 120 s: prompt on stdin, action on stdout.",
-)
-@filter_options("provenances", "categories")
-@AS_OF
-def explore(session: Session, query: tuple[str, ...], decide: str | None, **wanted: Any) -> int:
+def explore(
+    session: Session,
+    query: tuple[str, ...],
+    *,
+    budget: Annotated[int, at_least(200)] = 2000,
+    steps: Positive = 10,
+    decide: str | None = None,
+    as_of: AsOf | None = None,
+    superseded: bool = False,
+    **narrow: Unpack[FilterOptions],
+) -> int:
     """Answer a question step by step, within a token budget.
 
     Shows each step as it happens, the collected context, the cost compared with ten whole atoms, and the
     answer: sentences of the atoms that were read, or that nothing was found.
     Without --decide, no language model is needed, and the same store gives the same steps.
+
+    Args:
+        budget: The maximum number of tokens of all steps together.
+        steps: The maximum number of steps, 1 to 10.
+        decide: `COMMAND` A program that decides each step within 120 s: prompt on stdin, action on stdout.
     """
 
     def happened(step: Step) -> None:
@@ -84,7 +75,10 @@ def explore(session: Session, query: tuple[str, ...], decide: str | None, **want
 
     policy = None if decide is None else LanguagePolicy(Program(decide))
     with session.engine() as engine:
-        exploration = engine.explore(" ".join(query), policy=policy, on_step=happened, **wanted)
+        exploration = engine.explore(
+            " ".join(query), policy=policy, on_step=happened, budget=budget, steps=steps, as_of=as_of,
+            superseded=superseded, **narrow,
+        )  # fmt: skip
     return _show_exploration(session.out, exploration)
 
 
@@ -92,71 +86,103 @@ def explore(session: Session, query: tuple[str, ...], decide: str | None, **want
     "engine explore_recall --query 'when is the kettle descaled?' --limit 5",
     "engine explore_recall kettle --tag kitchen --budget 100",
 )
-@VALUE
-@QUERY
-@limit(5, "The maximum number of hints, at most 50.")
-@repeated("known", "--known", metavar="ID", help="Omit the hint for this atom. Repeatable.")
-@COST
-@filter_options("provenances", "categories")
-@AS_OF
-def explore_recall(session: Session, given: str | None, query: str | None, **wanted: Any) -> int:
+def explore_recall(
+    session: Session,
+    given: str | None = None,
+    *,
+    query: str | None = None,
+    limit: Positive = 5,
+    known: tuple[str, ...] = (),
+    budget: Positive | None = None,
+    spent: Natural = 0,
+    as_of: AsOf | None = None,
+    superseded: bool = False,
+    **narrow: Unpack[FilterOptions],
+) -> int:
     """Answer a question with hints; five hints cost about 100 tokens.
 
     A hint consists of a score in percent, the cost of the atom's whole text, the atom's id and its title.
+
+    Args:
+        query: `TEXT` The question.
+        limit: `-n` The maximum number of hints, at most 50.
+        known: `ID` Omit the hint for this atom. Repeatable.
+        budget: The maximum number of tokens of the answer.
     """
     asked = _one(given, query, "--query", "a question")
-    return _ask(session, Explorer.explore_recall, asked, **wanted)
+    cost: Cost = {"budget": budget, "spent": spent, "as_of": as_of}
+    filters = Filters(superseded=superseded, **narrow)
+    return _ask(session, Explorer.explore_recall, asked, limit=limit, known=known, filters=filters, **cost)
 
 
 @command("engine explore_peek --id 1f0c --query 'when is the kettle descaled?'")
-@VALUE
-@ASKED_ID
-@QUERY
-@COST
-@AS_OF
-def explore_peek(session: Session, given: str | None, atom: str | None, **wanted: Any) -> int:
+def explore_peek(
+    session: Session,
+    given: str | None = None,
+    *,
+    atom: str | None = None,
+    query: str | None = None,
+    **cost: Unpack[Cost],
+) -> int:
     """Show about 200 characters of an atom.
 
     With --query, shows the passage around the words of the query. Otherwise, shows the beginning.
+
+    Args:
+        atom: `--id ID` The id of an atom, or at least its first 4 digits.
+        query: `TEXT` The question.
     """
     asked = _one(given, atom, "--id", "an atom's id")
-    return _ask(session, Explorer.explore_peek, asked, **wanted)
+    return _ask(session, Explorer.explore_peek, asked, query=query, **cost)
 
 
 @command("engine explore_expand --id 1f0c", "engine explore_expand 1f0c --budget 500")
-@VALUE
-@ASKED_ID
-@OFFSET
-@COST
-@AS_OF
-def explore_expand(session: Session, given: str | None, atom: str | None, **wanted: Any) -> int:
+def explore_expand(
+    session: Session,
+    given: str | None = None,
+    *,
+    atom: str | None = None,
+    offset: Natural = 0,
+    **cost: Unpack[Cost],
+) -> int:
     """Show a whole atom.
 
     Shows the atom's text, source, tags, version and number of edges.
+
+    Args:
+        atom: `--id ID` The id of an atom, or at least its first 4 digits.
     """
     asked = _one(given, atom, "--id", "an atom's id")
-    return _ask(session, Explorer.explore_expand, asked, **wanted)
+    return _ask(session, Explorer.explore_expand, asked, offset=offset, **cost)
 
 
 @command(
     "engine explore_neighbors --node daemon --direction both",
     "engine explore_neighbors '#kitchen' --limit 10",
 )
-@VALUE
-@option("--node", metavar="NODE", help="An id, the name of an entity, a #tag, or a word.")
-@direction("both")
-@limit(20, "The maximum number of connections, at most 100.")
-@OFFSET
-@COST
-@AS_OF
-def explore_neighbors(session: Session, given: str | None, node: str | None, **wanted: Any) -> int:
+def explore_neighbors(
+    session: Session,
+    given: str | None = None,
+    *,
+    node: str | None = None,
+    direction: str = "both",
+    limit: Positive = 20,
+    offset: Natural = 0,
+    **cost: Unpack[Cost],
+) -> int:
     """Show the connections of an atom, an entity or a tag.
 
     Each connection is a triple: subject → predicate → object. The list contains edges, tags, and the next
     atoms of the same source.
+
+    Args:
+        node: `NODE` An id, the name of an entity, a #tag, or a word.
+        limit: `-n` The maximum number of connections, at most 100.
     """
     asked = _one(given, node, "--node", "a node")
-    return _ask(session, Explorer.explore_neighbors, asked, **wanted)
+    return _ask(
+        session, Explorer.explore_neighbors, asked, direction=direction, limit=limit, offset=offset, **cost
+    )
 
 
 def _one(given: str | None, option: str | None, name: str, what: str) -> str:
@@ -175,14 +201,14 @@ def _ask(
     verb: Callable[..., Answer],
     asked: str,
     *,
-    spent: int,
+    spent: int | None,
     as_of: Moment | None,
     **wanted: Any,
 ) -> int:
     """Call one method of an explorer, and print the answer and its cost."""
     form = "json" if session.out.json else "text"
     with session.reading(as_of) as memory:
-        answer = verb(memory.explorer(form=form, spent=spent), asked, **wanted)
+        answer = verb(memory.explorer(form=form, spent=spent or 0), asked, **wanted)
     session.out.note(
         f"{answer.cost_tokens:,} tokens, {answer.total_tokens:,} in all; "
         f"at event {answer.seq}, root {answer.root}"

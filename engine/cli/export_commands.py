@@ -10,8 +10,8 @@ from engine.base.times import shown_time
 from engine.cli.checkpoint_commands import contradicted
 from engine.cli.cli_output import STDIN, Failure, counted, plain
 from engine.cli.cli_session import Session
-from engine.cli.command_declaration import argument, command, option
-from engine.cli.shared_options import CHECKPOINTS, EVIDENCE, EXPECT, one_of
+from engine.cli.command_declaration import command
+from engine.cli.shared_options import one_of
 from engine.cli.shown_parts import Line, line
 from engine.exchange import backup as backups
 from engine.exchange.other_programs import export_items
@@ -31,14 +31,16 @@ FORMATS = ("basic-memory", JOURNAL, "mcp-memory", "mem0")
     "engine export - | engine import journal - --store sqlite:copy.db",
     "engine export notes/ --format basic-memory",
 )
-@argument("file", "FILE", "The file to create, or - for stdout; for basic-memory, a folder.")
-@option("form", "--format", metavar="FORMAT", default=JOURNAL, help=f"One of: {', '.join(FORMATS)}.")
-def export(session: Session, file: str, form: str) -> int:
+def export(session: Session, file: str, *, form: str = "journal") -> int:
     """Export the memory for another store or another program.
 
     The format journal contains the whole journal as JSON Lines; `engine import journal` reads it and creates
     a store with the same root. The other formats contain the live atoms; data that a format cannot express is
     counted.
+
+    Args:
+        file: The file to create, or - for stdout; for basic-memory, a folder.
+        form: `--format FORMAT` One of: basic-memory, journal, mcp-memory, mem0.
     """
     one_of(FORMATS, form, "format")
     if file == STDIN and session.out.json:
@@ -73,7 +75,6 @@ def _items(session: Session, file: str, form: str) -> int:
 
 
 @command("engine backup notes.backup")
-@argument("file", "FILE", "A new file, or an earlier backup of this store.")
 def backup(session: Session, file: str) -> int:
     """Write the journal to a file, replacing an earlier backup.
 
@@ -81,6 +82,9 @@ def backup(session: Session, file: str) -> int:
     Other processes may write to the store meanwhile. Exit code 9: the existing backup is of a different
     store, or contains events that this store has lost; the existing backup is kept.
     `engine import journal FILE` restores a backup.
+
+    Args:
+        file: A new file, or an earlier backup of this store.
     """
     if file == STDIN:
         raise InvalidInputError(
@@ -98,17 +102,21 @@ def backup(session: Session, file: str) -> int:
     "engine verify-backup notes.backup --expect $(cat root.txt)",
     name="verify-backup",
 )
-@argument("file", "FILE", "The backup, or - to read it from stdin.")
-@EXPECT
-@CHECKPOINTS
-@EVIDENCE
 def verify_backup(
-    session: Session, file: str, expect: str | None, checkpoints: tuple[str, ...], evidence: str | None
+    session: Session,
+    file: str,
+    *,
+    expect: str | None = None,
+    checkpoints: tuple[str, ...] = (),
+    evidence: str | None = None,
 ) -> int:
     """Check a backup without a store.
 
     Recomputes every commitment, checkpoint and root. Exit code 4: a line is damaged; the message names
     it. 9: the backup does not continue a checkpoint.
+
+    Args:
+        file: The backup, or - to read it from stdin.
     """
     notes = {name: read_note(name) for name in checkpoints}
     try:
@@ -124,16 +132,20 @@ def verify_backup(
 
 
 @command("engine rescue notes -o notes-rescued", "engine rescue sqlite:notes.db -o sqlite:rescued.db --json")
-@argument("source", "STORE", "The damaged store.")
-@option("--output", "-o", metavar="NEW", required=True, help="The path or URL of the new store.")
-@option("--erase-lost", help="Keep the events after lost content; erase the content's atom in the new store.")
-@option("--unconfirmed", help="Keep events even if the log's hashes do not confirm their headers.")
-def rescue(session: Session, source: str, output: str, erase_lost: bool, unconfirmed: bool) -> int:
+def rescue(
+    session: Session, source: str, *, output: str, erase_lost: bool = False, unconfirmed: bool = False
+) -> int:
     """Make a new store from the journal that is left in a damaged store.
 
     Takes the longest valid journal, verifies the new store, and prints what was found and what is lost. The
     damaged store is only read. With --memory, STORE holds several memories. Exit code 4: events are lost; the
     new store has the events before the lost ones.
+
+    Args:
+        source: `STORE` The damaged store.
+        output: `-o NEW` The path or URL of the new store.
+        erase_lost: Keep the events after lost content; erase the content's atom in the new store.
+        unconfirmed: Keep events even if the log's hashes do not confirm their headers.
     """
     if session.memory is not None:
         source = memory_url(source, session.memory)

@@ -9,7 +9,7 @@ import click
 from engine.base import __version__
 from engine.base.errors import NotFoundError
 from engine.cli.cli_session import Session
-from engine.cli.command_declaration import argument, command
+from engine.cli.command_declaration import command
 from engine.cli.command_tree import COMMANDS, GROUPS, Tree, build, loaded, spelled
 
 EXIT_CODES = {
@@ -29,9 +29,12 @@ EXIT_CODES = {
 
 
 @command("engine help", "engine help recall", "engine help --json", name="help")
-@argument("given", "COMMAND", "The command to explain.", required=False)
-def help_(session: Session, given: str | None) -> int:
-    """Show help; with --json, the whole command tree."""
+def help_(session: Session, given: str | None = None) -> int:
+    """Show help; with --json, the whole command tree.
+
+    Args:
+        given: `COMMAND` The command to explain.
+    """
     name = None if given is None else spelled(given)
     if given is not None and name is None:
         raise NotFoundError(f"there is no command {given!r}", hint="`engine help` lists all commands")

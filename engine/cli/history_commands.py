@@ -14,8 +14,8 @@ from engine.base.outside_files import read_file
 from engine.base.times import Moment, parse_moment, shown_time
 from engine.cli.cli_output import counted, plain
 from engine.cli.cli_session import DEFAULT_ACTOR, Session
-from engine.cli.command_declaration import argument, at_least, command, option
-from engine.cli.shared_options import AS_OF, ID, dry_run, limit
+from engine.cli.command_declaration import Natural, Positive, command
+from engine.cli.shared_options import AsOf
 from engine.cli.shown_labels import Labels, ids_in, labels
 from engine.cli.shown_parts import Line, Shown, Table
 from engine.query.history.diff import AtomChange, Diff, EdgeChange
@@ -32,9 +32,7 @@ LAST = 20
 
 
 @command("engine history 1f0c")
-@ID
-@AS_OF
-def history(session: Session, atom: str, as_of: Moment | None) -> int:
+def history(session: Session, atom: str, *, as_of: AsOf | None = None) -> int:
     """List all events of an atom, oldest first."""
     with session.reading(as_of) as memory:
         changes = memory.history(memory.resolve(atom))
@@ -48,27 +46,29 @@ def history(session: Session, atom: str, as_of: Moment | None) -> int:
     "engine log --from 0 --jsonl",
     "engine log export public",
 )
-@argument("action", "export", "Export the log as static files.", required=False)
-@argument("folder", "DIR", "The folder to write to: new, empty, or an earlier export.", required=False)
-@option("start", "--from", metavar="SEQ", type=at_least(0), help="The first event to list.")
-@limit(None, f"At most N events. [default: {LAST}]")
-@option("--jsonl", help="Print every event as one line of JSON, without a limit.")
-@option("note", "--checkpoint", metavar="FILE", help="Export up to and including this checkpoint.")
-@AS_OF
 def log(
     session: Session,
-    action: str | None,
-    folder: str | None,
-    start: int | None,
-    limit: int | None,
-    jsonl: bool,
-    note: str | None,
-    as_of: Moment | None,
+    action: str | None = None,
+    folder: str | None = None,
+    *,
+    start: Natural | None = None,
+    limit: Positive | None = None,
+    jsonl: bool = False,
+    note: str | None = None,
+    as_of: AsOf | None = None,
 ) -> int:
     """List the events of the journal, oldest first.
 
     Without --from, lists the last events. `export DIR` writes the hashes and headers of the log, without
     any content, as files for a web server (c2sp.org/tlog-tiles). Exporting again adds the new events.
+
+    Args:
+        action: `export` Export the log as static files.
+        folder: `DIR` The folder to write to: new, empty, or an earlier export.
+        start: `--from SEQ` The first event to list.
+        limit: `-n` At most N events. [default: 20]
+        jsonl: Print every event as one line of JSON, without a limit.
+        note: `--checkpoint FILE` Export up to and including this checkpoint.
     """
     if action is not None:
         if action != "export":
@@ -128,8 +128,7 @@ def _contradicted(session: Session, error: InconsistentError, folder: Path) -> i
 
 
 @command("engine root", "engine root --as-of 2026-11-01", "engine root --json")
-@AS_OF
-def root(session: Session, as_of: Moment | None) -> int:
+def root(session: Session, *, as_of: AsOf | None = None) -> int:
     """Print the overall root: 64 hex digits.
 
     The root commits to everything in the store. `engine verify-root --expect HEX` checks it.
@@ -170,17 +169,17 @@ def _detail(item: HistoryItem) -> str:
 
 
 @command("engine diff 41", "engine diff 2026-11-01 2026-11-20 --markdown", "engine diff kept.checkpoint")
-@argument("before", "A", "The earlier moment: a SEQ, a TIME, or a checkpoint file.")
-@argument(
-    "after", "B", "The later moment: a SEQ, a TIME, or a checkpoint file. [default: now]", required=False
-)
-@option("--markdown", help="Print the changes as Markdown.")
-def diff(session: Session, before: str, after: str | None, markdown: bool) -> int:
+def diff(session: Session, before: str, after: str | None = None, *, markdown: bool = False) -> int:
     """Show what changed between two moments.
 
     Lists the net change of each atom and each edge; a change that was undone is not listed. Compares the
     state of the memory at A with its state at B. If A is a SEQ, the state at A includes the effect of event
     A.
+
+    Args:
+        before: `A` The earlier moment: a SEQ, a TIME, or a checkpoint file.
+        after: `B` The later moment: a SEQ, a TIME, or a checkpoint file. [default: now]
+        markdown: Print the changes as Markdown.
     """
     first, last = _moment(before), None if after is None else _moment(after)
     with session.engine() as engine:
@@ -291,16 +290,25 @@ def _summary(found: Diff) -> str:
 
 
 @command("engine revert 41..45", "engine revert --actor dreamer --since 120 --dry-run")
-@argument("events", "SEQ..SEQ", "A range of events, or a single event.", required=False)
-@option("--by", metavar="NAME", help="The actor recorded for the revert. [default: user]")
-@option("--since", metavar="SEQ", type=at_least(0), help="Undo this event and all later events.")
-@dry_run("Show what would be undone; change nothing.")
-def revert(session: Session, events: str | None, by: str | None, since: int | None, dry_run: bool) -> int:
+def revert(
+    session: Session,
+    events: str | None = None,
+    *,
+    by: str | None = None,
+    since: Natural | None = None,
+    dry_run: bool = False,
+) -> int:
     """Undo events by appending events that do the opposite.
 
     Afterwards, the memory is as if the undone events had not happened. If a later event changed the same item
     again, that item is not reverted but listed. The history is kept, so a revert can be reverted. Erased
     content stays erased. --actor selects events by their actor; --by sets the actor of the revert.
+
+    Args:
+        events: `SEQ..SEQ` A range of events, or a single event.
+        by: The actor recorded for the revert. [default: user]
+        since: `SEQ` Undo this event and all later events.
+        dry_run: Show what would be undone; change nothing.
     """
     first, last = _range(events, since)
     whose = session.actor if "actor" in session.given else None
@@ -341,9 +349,7 @@ def _undone(one: Undone, named: Labels) -> Shown:
 
 
 @command("engine why 1f0c")
-@ID
-@AS_OF
-def why(session: Session, atom: str, as_of: Moment | None) -> int:
+def why(session: Session, atom: str, *, as_of: AsOf | None = None) -> int:
     """Show where an atom comes from and who changed it.
 
     Follows `derived_from` and `supersedes` edges, and the sources of relations.

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 from backends import store_exists
 from engine.base import validation
@@ -14,8 +14,8 @@ from engine.base.errors import InvalidInputError, translated
 from engine.cli.atom_commands import tell_tags
 from engine.cli.cli_output import Failure, counted, plain
 from engine.cli.cli_session import Session
-from engine.cli.command_declaration import argument, command, option
-from engine.cli.shared_options import BUCKETS, FOLDER_OPTIONS, SOURCE_NAME, dry_run, one_of
+from engine.cli.command_declaration import command
+from engine.cli.shared_options import FolderOptions, ingest_options, one_of
 from engine.cli.shown_parts import Line, line
 from engine.commands.secrets.filter import summary
 from engine.engine import Engine
@@ -45,28 +45,16 @@ FORMATS = ("chatgpt", "claude", JOURNAL, MCP_MEMORY, "mem0")
     "engine ingest notes/ --exclude 'drafts/' --exclude '*.bak.md'",
     "engine ingest talk.jsonl --tag talk",
 )
-@argument("paths", "PATH", "Files and folders.", many=True)
-@SOURCE_NAME
-@option(
-    "--root",
-    metavar="DIR",
-    help="The folder that contains every PATH; sources are relative to it.",
-)
-@FOLDER_OPTIONS
-@option("--prune", help="Also tombstone the atoms of files that no longer exist or are excluded.")
-@option("sure", "--yes", help="Allow --prune even if none of the ingested files exists now.")
-@option("--force", help="Also ingest content that was erased.")
-@dry_run()
 def ingest(
     session: Session,
     paths: tuple[str, ...],
-    name: str | None,
-    root: str | None,
-    buckets: tuple[str, ...],
-    exclude: tuple[str, ...],
-    no_gitignore: bool,
-    dry_run: bool,
-    **options: Any,
+    *,
+    root: str | None = None,
+    prune: bool = False,
+    sure: bool = False,
+    force: bool = False,
+    dry_run: bool = False,
+    **wanted: Unpack[FolderOptions],
 ) -> int:
     """Read files or folders into the store.
 
@@ -75,22 +63,28 @@ def ingest(
     and lines that cannot be read are skipped and listed, and the exit code is 8. Creates the store if it
     does not exist. Updates the mirror if the settings name one. With --full, lists everything that was
     passed over, skipped or not resolved.
+
+    Args:
+        paths: `PATH` Files and folders.
+        root: `DIR` The folder that contains every PATH; sources are relative to it.
+        prune: Also tombstone the atoms of files that no longer exist or are excluded.
+        sure: `--yes` Allow --prune even if none of the ingested files exists now.
+        force: Also ingest content that was erased.
     """
     # Check the arguments first: a missing path must not leave an empty store behind.
-    find_files(paths, name=name, root=root, exclude=exclude)
-    tell_tags(session, options["tags"])
+    find_files(paths, name=wanted["name"], root=root, exclude=wanted["exclude"])
+    tell_tags(session, wanted["tags"])
     with _filled(session, dry_run=dry_run) as engine:
         with session.meter("read", "files") as move:
             report = engine.ingest(
                 paths,
-                name=name,
                 root=root,
-                buckets=buckets or ("inbox",),
-                exclude=exclude,
-                gitignore=not no_gitignore,
+                prune=prune,
+                sure=sure,
+                force=force,
                 dry_run=dry_run,
                 progress=lambda at: move(at.files, at.total, at.activity),
-                **options,
+                **ingest_options(wanted),
             )
         mirror = None if dry_run else session.update_mirror(engine)
     full = session.full
@@ -105,18 +99,14 @@ def ingest(
     "engine import journal notes.jsonl --store sqlite:new.db",
     name="import",
 )
-@argument("form", "FORMAT", f"One of: {', '.join(FORMATS)}.")
-@argument("file", "FILE", "The exported file.")
-@option(
-    "--provenance",
-    metavar="NAME",
-    help="The provenance of new atoms: internal, external or quarantine. "
-    "[default: external; mcp-memory: internal]",
-)
-@BUCKETS
-@dry_run()
 def import_(
-    session: Session, form: str, file: str, provenance: str | None, buckets: tuple[str, ...], dry_run: bool
+    session: Session,
+    form: str,
+    file: str,
+    *,
+    provenance: str | None = None,
+    buckets: tuple[str, ...] = (),
+    dry_run: bool = False,
 ) -> int:
     """Import an export of another memory system.
 
@@ -128,6 +118,13 @@ def import_(
     that were deleted since the last import. journal: the output of `engine export` or `engine backup` (- for
     stdin); creates a store with the same root, or appends the missing events to an older copy of the
     store, and verifies the root.
+
+    Args:
+        form: `FORMAT` One of: chatgpt, claude, journal, mcp-memory, mem0.
+        file: The exported file.
+        provenance: The provenance of new atoms: internal, external or quarantine. [default: external;
+            mcp-memory: internal]
+        buckets: `--bucket` A bucket for new atoms. Repeatable. [default: inbox]
     """
     one_of(FORMATS, form, "format")
     if buckets and form in {JOURNAL, MCP_MEMORY}:

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import logging
 import sys
-from pathlib import Path
-from typing import Any, Final
-
-import click
+from typing import TypedDict, Unpack
 
 from backends import locate
 from engine.base.errors import InvalidInputError, translated
 from engine.cli.cli_output import plain
 from engine.cli.cli_session import Session
-from engine.cli.command_declaration import argument, command, option
-from engine.cli.shared_options import one_of, secrets_mode
+from engine.cli.command_declaration import command
+from engine.cli.shared_options import one_of
 from engine.cli.shown_parts import line, shown
 from engine.mcp.profiles import profile_of, screened, writing
 from engine.memory.lease import DEFAULT_WAIT, Lease
@@ -22,69 +19,44 @@ from engine.memory.memory_settings import VARIABLE, find_mirror, find_secrets_fo
 from engine.memory.open_memory import engine_opener
 
 DEFAULT_ACTOR = "agent"
-LOOPBACK = "127.0.0.1"
-NO_ENTRY: Final[dict[str, Any]] = {"name": "memory", "project": False, "replace": False, "printed": False}
-"""The default options of install."""
+
+
+class Entry(TypedDict):
+    """The options of `engine mcp install`.
+
+    Args:
+        name: For install: the name of the server in the client. [default: memory]
+        project: For install: write to the project in the current folder, not to the user's file.
+        replace: For install: replace a different entry that has the same name.
+        printed: `--print` For install: print the entry, and write nothing.
+    """
+
+    name: str | None
+    project: bool
+    replace: bool
+    printed: bool
 
 
 @command(
     "engine mcp",
     "engine mcp --read-only --store notes",
-    "ENGINE_MCP_TOKEN=… engine mcp --http 8765",
     "engine mcp install claude-code --store notes",
     "engine mcp install cursor --project --read-only --print",
 )
-@argument("action", "ACTION", "The action: install; without it, the server runs.", required=False)
-@argument(
-    "client",
-    "CLIENT",
-    "For install: claude-desktop, claude-code, cursor, vs-code, codex, gemini-cli, windsurf or zed.",
-    required=False,
-)
-@option("--read-only", help="Offer only the tools that change nothing, and never create a store.")
-@option("--profile", metavar="NAME", default="memory", help="The set of tools: memory or reference.")
-@secrets_mode
-@option(
-    "port",
-    "--http",
-    metavar="PORT",
-    type=click.IntRange(0, 65_535),
-    help="Serve http://HOST:PORT/mcp instead of stdin and stdout; port 0 chooses a free port.",
-)
-@option(
-    "--host", metavar="HOST", default=LOOPBACK, help="The address for --http: 127.0.0.1, ::1 or localhost."
-)
-@option(
-    "--token-file",
-    metavar="FILE",
-    help="The file with the token that HTTP clients must send. [default: ENGINE_MCP_TOKEN, or a new token]",
-)
-@option(
-    "--name",
-    metavar="NAME",
-    default=NO_ENTRY["name"],
-    help="For install: the name of the server in the client.",
-)
-@option("--project", help="For install: write to the project in the current folder, not to the user's file.")
-@option("--replace", help="For install: replace a different entry that has the same name.")
-@option("printed", "--print", help="For install: print the entry, and write nothing.")
 def mcp(
     session: Session,
-    action: str | None,
-    client: str | None,
-    read_only: bool,
-    profile: str,
-    mode: str | None,
-    port: int | None,
-    host: str,
-    token_file: str | None,
-    **entry: Any,
+    action: str | None = None,
+    client: str | None = None,
+    *,
+    read_only: bool = False,
+    profile: str = "memory",
+    mode: str | None = None,
+    **entry: Unpack[Entry],
 ) -> int:
     """Serve the memory to agents over MCP, or install the server in a client.
 
-    Uses the Model Context Protocol over stdin and stdout. With --http, uses a port of this machine instead,
-    and clients need the token. Only messages of the protocol are written to stdout; the log is written to
-    stderr.
+    Uses the Model Context Protocol over stdin and stdout, and writes the log to stderr. `engine serve` offers
+    the same tools over HTTP.
 
     The server opens the store when a call needs it, and closes the store between calls, so that other
     commands and servers can use it. A missing store is created. A call waits up to --wait seconds (default:
@@ -95,6 +67,12 @@ def mcp(
 
     install writes an entry to the configuration of a client, so that the client starts the server on this
     store. A copy of the file is kept as FILE.bak. Exit code 6: the client has a different entry of this name.
+
+    Args:
+        action: The action: install; without it, the server runs.
+        client: For install: claude-desktop, claude-code, cursor, vs-code, codex, gemini-cli, windsurf or zed.
+        read_only: Offer only the tools that change nothing, and never create a store.
+        profile: The set of tools: memory or reference.
     """
     policy = find_secrets_for_agents(mode)
     served = screened(
@@ -102,10 +80,8 @@ def mcp(
     )
     if action is not None:
         one_of(("install",), action, "action")
-        if port is not None or token_file is not None or host != LOOPBACK:
-            raise InvalidInputError("--http, --host and --token-file cannot be used with install")
         return install_server(session, client, read_only=read_only, profile=profile, mode=mode, **entry)
-    if entry != NO_ENTRY:
+    if any(value not in (None, False) for value in entry.values()):
         raise InvalidInputError("--name, --project, --replace and --print can only be used with install")
     refused = writing(profile) if read_only else ()
     _log_to_stderr()
@@ -113,22 +89,9 @@ def mcp(
     wait = session.wait if "wait" in session.given else DEFAULT_WAIT
     mirror = None if read_only else find_mirror(session.store, session.memory)
     opener = engine_opener(session.setting.url, actor, create=not read_only, mirror=mirror, secrets=policy)
-    lease = Lease(opener, wait)
-    if port is None:
-        from engine.mcp.stdio import serve
+    from engine.mcp.stdio import serve
 
-        if token_file is not None or host != LOOPBACK:
-            raise InvalidInputError("--host and --token-file can only be used with --http PORT")
-        serve(served, lease, refused)
-    else:
-        from engine.service.mcp_http import serve_mcp
-
-        # This is printed even with --quiet, because a new token is not shown anywhere else.
-        def note(text: str) -> None:
-            click.echo(text, err=True)
-
-        token = None if token_file is None else Path(token_file)
-        serve_mcp(served, lease, refused, host=host, port=port, token_file=token, note=note)
+    serve(served, Lease(opener, wait), refused)
     return 0
 
 
@@ -152,10 +115,7 @@ def install_server(
     read_only: bool,
     profile: str,
     mode: str | None,
-    name: str,
-    project: bool,
-    replace: bool,
-    printed: bool,
+    **wanted: Unpack[Entry],
 ) -> int:
     """Add the server to the configuration of the client `given`, or print the entry; return the exit code.
 
@@ -168,17 +128,18 @@ def install_server(
 
     if given is None:
         raise InvalidInputError("install needs the name of a client", hint=f"one of: {', '.join(CLIENTS)}")
+    name = "memory" if wanted["name"] is None else wanted["name"]
     if not NAME.fullmatch(name):
         raise InvalidInputError("--name takes at most 64 of the characters A-Z a-z 0-9 _ -")
     client = client_of(given)
     options = [*_options(session, read_only=read_only, profile=profile, mode=mode)]
     entry = client.entry([*program(), "mcp", *options], {VARIABLE: _absolute(session.setting.url)})
-    file = client.project_file() if project else client.user_file()
+    file = client.project_file() if wanted["project"] else client.user_file()
     data = {"client": client.title, "file": str(file), "entry": entry}
-    if printed:
+    if wanted["printed"]:
         session.out.note(f"add this to {file}")
         return session.out.answer(data, [snippet(client, name, entry)])
-    done = install(client, file, name, entry, replace=replace)
+    done = install(client, file, name, entry, replace=wanted["replace"])
     said = "nothing to do: the entry is there already"
     if done.changed:
         said = "replaced" if done.replaced else "added"

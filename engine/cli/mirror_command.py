@@ -13,8 +13,7 @@ from engine.base.errors import (
 )
 from engine.cli.cli_output import Failure, counted, plain
 from engine.cli.cli_session import Session
-from engine.cli.command_declaration import argument, command, option
-from engine.cli.shared_options import dry_run
+from engine.cli.command_declaration import command
 from engine.cli.shown_parts import Line, Shown, Span, line
 from engine.engine import Engine
 from engine.files.mirror.mirror_report import MirrorCheck, MirrorReport, PullReport, Verdict
@@ -41,25 +40,14 @@ _WORD: Final = re.compile(r"\s+|\w+|[^\w\s]")
     "engine mirror check ~/memory",
     "engine mirror pull ~/memory --dry-run",
 )
-@argument(
-    "action",
-    "check|pull",
-    "check: compare the mirror in DIR with the memory. pull: store the texts that were edited in DIR.",
-    required=False,
-)
-@argument(
-    "folder",
-    "DIR",
-    "A new or empty folder, or a mirror of this store. [default: from the settings]",
-    required=False,
-)
-@option(
-    "--style",
-    metavar="NAME",
-    help="The style of the pages: plain or obsidian. [default: the current style; plain for a new mirror]",
-)
-@dry_run()
-def mirror(session: Session, action: str | None, folder: str | None, style: str | None, dry_run: bool) -> int:
+def mirror(
+    session: Session,
+    action: str | None = None,
+    folder: str | None = None,
+    *,
+    style: str | None = None,
+    dry_run: bool = False,
+) -> int:
     """Write the memory to Markdown files, and apply the edits made in these files.
 
     Writes every live atom to DIR/@bucket/#tag/, ordered by source. DIR must be new, empty, or a mirror of
@@ -67,6 +55,12 @@ def mirror(session: Session, action: str | None, folder: str | None, style: str 
     `pull` revises the atoms whose texts were edited, and updates the mirror. Other changes to a page are
     refused. Exit code 4 of `check`: a page was edited or is missing, or the mirror is stale or forged. Exit
     code 8 of `pull`: a change was refused; the edited page is kept in DIR.edited.
+
+    Args:
+        action: `check|pull` check: compare the mirror in DIR with the memory. pull: store the texts that were
+            edited in DIR.
+        folder: `DIR` A new or empty folder, or a mirror of this store. [default: from the settings]
+        style: The style of the pages: plain or obsidian. [default: the current style; plain for a new mirror]
     """
     acts = action in {CHECK, PULL}
     if not acts and folder is not None:

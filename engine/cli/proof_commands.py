@@ -11,12 +11,12 @@ from uuid import UUID
 
 from engine.base.errors import InvalidInputError, RefusedError, VerificationError
 from engine.base.outside_files import PUBLIC, check_writable, read_file, replace_file
-from engine.base.times import Moment, shown_time
+from engine.base.times import shown_time
 from engine.base.validation import folded_tag
 from engine.cli.cli_output import STDIN, counted
 from engine.cli.cli_session import Session
-from engine.cli.command_declaration import argument, at_least, command, option
-from engine.cli.shared_options import AS_OF, one_of, together
+from engine.cli.command_declaration import Natural, command
+from engine.cli.shared_options import AsOf, one_of
 from engine.cli.shown_parts import Line, Shown, Table, line
 from engine.text.analyzer import index_terms
 from engine.trust.notes.trusted_keys import read_note
@@ -38,34 +38,20 @@ PAGE_TITLE: Final = b"<title>Check a memroot proof</title>"
 PAGE_HEAD_BYTES: Final = 4096
 PAGE_BYTES_MAX: Final = 1_048_576
 
-CLAIMS = together(
-    argument(
-        "claim", "CLAIM", "The claim, in a form that `engine prove --help` lists.", many=True, required=False
-    ),
-    option("--claims", metavar="LIST", help="A file with one claim on each line."),
-)
-
 
 @command(
     "engine prove atom 1f0c -o kettle.proof",
     "engine prove no-term unicorn -o absent.proof",
     "engine prove --claims claims.txt --checkpoint at.note -o bundle.proof",
 )
-@CLAIMS
-@option("--out", "-o", metavar="FILE", help="Write the proof to this file.")
-@AS_OF
-@option(
-    "--checkpoint",
-    metavar="NOTE",
-    help="Create a proof for the checkpoint in this file, not for the current root.",
-)
 def prove(
     session: Session,
-    claim: tuple[str, ...],
-    claims: str | None,
-    out: str | None,
-    as_of: Moment | None,
-    checkpoint: str | None,
+    claim: tuple[str, ...] = (),
+    *,
+    claims: str | None = None,
+    out: str | None = None,
+    as_of: AsOf | None = None,
+    checkpoint: str | None = None,
 ) -> int:
     """Create a proof that anyone can check without the store.
 
@@ -74,6 +60,10 @@ def prove(
     event SEQ [sealed], prefix SIZE ROOT, root ROOT, prefix-root ROOT [SIZE]. A STATE is live, tombstoned or
     erased. `sealed` omits the content. A claim that does not hold is refused. Prints the command that
     verifies the proof.
+
+    Args:
+        out: `-o FILE` Write the proof to this file.
+        checkpoint: `NOTE` Create a proof for the checkpoint in this file, not for the current root.
     """
     if bool(claim) == (claims is not None):
         raise InvalidInputError("give one claim, or a file of claims with --claims")
@@ -119,27 +109,29 @@ def prove(
     "engine verify-proof bundle.proof --checkpoint at.note --claims claims.txt",
     name="verify-proof",
 )
-@argument("file", "FILE", "The proof.")
-@CLAIMS
-@option("--root", metavar="HEX", help="The overall root that you trust.")
-@option("--store-id", metavar="ID", help="The id of the store that the proof is from.")
-@option("--size", metavar="N", type=at_least(0), help="The number of events that the root covers, if known.")
-@option("--checkpoint", metavar="NOTE", help="A checkpoint that you trust, to be used instead of a root.")
 def verify_proof(
     session: Session,
     file: str,
-    claim: tuple[str, ...],
-    claims: str | None,
-    root: str | None,
-    store_id: str | None,
-    size: int | None,
-    checkpoint: str | None,
+    claim: tuple[str, ...] = (),
+    *,
+    claims: str | None = None,
+    root: str | None = None,
+    store_id: str | None = None,
+    size: Natural | None = None,
+    checkpoint: str | None = None,
 ) -> int:
     """Check a proof against a root or checkpoint that you trust.
 
     Needs no store. Give whole ids and terms, as `engine prove` prints them. Exit code 4: the proof does
     not show the claim. `python -m proofs verify` does the same, and needs only the packages proofs,
     blake3 and cbor2.
+
+    Args:
+        file: The proof.
+        root: `HEX` The overall root that you trust.
+        store_id: `ID` The id of the store that the proof is from.
+        size: The number of events that the root covers, if known.
+        checkpoint: `NOTE` A checkpoint that you trust, to be used instead of a root.
     """
     note = None if checkpoint is None else format_note(read_note(checkpoint))
     listed = None if claims is None else read_file(claims, CLAIMS_BYTES_MAX)
@@ -163,14 +155,16 @@ _OTHERWISE = "the proof is for a different claim, root or checkpoint, or it was 
 
 
 @command("engine proof page -o verify.html")
-@argument("action", "ACTION", "page.")
-@option("--out", "-o", metavar="FILE", help="Write the page to this file.")
-def proof(session: Session, action: str, out: str | None) -> int:
+def proof(session: Session, action: str, *, out: str | None = None) -> int:
     """Write a page that checks proofs in any browser.
 
     The page is one file, which a browser opens from the disk. It loads nothing and sends nothing. To use it,
     drop a proof on it, and give the root or the checkpoint that you trust. Make the page yourself or get it
     from somebody you trust: a page from the sender of a proof could say anything.
+
+    Args:
+        action: page.
+        out: `-o FILE` Write the page to this file.
     """
     one_of(["page"], action, "action")
     text = whole_page(PAGE)
@@ -186,11 +180,13 @@ def proof(session: Session, action: str, out: str | None) -> int:
 
 
 @command("engine terms 'The kettles were descaled.'", "engine terms ADR-016 --json")
-@argument("text", "TEXT", "One or more words.", many=True)
 def terms(session: Session, text: tuple[str, ...]) -> int:
     """Show the index terms of a text, for claims about terms.
 
     The index stores each word as one or more terms, and a claim names one of these terms. Needs no store.
+
+    Args:
+        text: One or more words.
     """
     terms_of_word = {word: index_terms(word) for word in " ".join(text).split()}
     rows = ((word, " ".join(terms_of_word[word])) for word in terms_of_word)

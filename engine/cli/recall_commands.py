@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
 from engine.base.errors import InvalidInputError
 from engine.base.validation import choice
 from engine.cli.cli_output import counted, plain
 from engine.cli.cli_session import Session
-from engine.cli.command_declaration import at_least, command, option
-from engine.cli.shared_options import AS_OF, QUESTION, filter_options, limit
+from engine.cli.command_declaration import Natural, Positive, at_least, command
+from engine.cli.shared_options import AsOf, FilterOptions
 from engine.cli.shown_labels import Labels, labels
 from engine.cli.shown_parts import Line, Shown
 
@@ -29,44 +29,43 @@ DEFAULT_BUDGET = 2000
     "engine recall kettle --tag kitchen --since 2026-01-01 --limit 3 --explain",
     "engine recall 'what do we know about the kettle?' --budget 1000 --inflate",
 )
-@QUESTION
-@limit(None, "The maximum number of hits. [default: 10 without --budget]")
-@option("--budget", metavar="N", type=at_least(16), help="Return whole texts of at most N tokens in total.")
-@option(
-    "--per-page",
-    metavar="N",
-    type=at_least(0),
-    help="At most N hits of one page; 0 for any number. [default: 2]",
-)
-@option("--inflate", help="Include the text around the hits, as `engine context` does.")
-@filter_options()
-@AS_OF
-@option("--explain", help="Show the share of each signal in the score, and near misses.")
 def recall(
     session: Session,
     query: tuple[str, ...],
-    limit: int | None,
-    budget: int | None,
-    inflate: bool,
-    explain: bool,
-    per_page: int | None,
-    **wanted: Any,
+    *,
+    limit: Positive | None = None,
+    budget: Annotated[int, at_least(16)] | None = None,
+    per_page: Natural | None = None,
+    inflate: bool = False,
+    as_of: AsOf | None = None,
+    explain: bool = False,
+    superseded: bool = False,
+    **narrow: Unpack[FilterOptions],
 ) -> int:
     """Find the atoms that answer a question best.
 
     Finds atoms by their words and their connections, and lists the best atom first. If nothing is found, the
     exit code is 0.
+
+    Args:
+        limit: `-n` The maximum number of hits. [default: 10 without --budget]
+        budget: Return whole texts of at most N tokens in total.
+        per_page: At most N hits of one page; 0 for any number. [default: 2]
+        inflate: Include the text around the hits, as `engine context` does.
+        explain: Show the share of each signal in the score, and near misses.
     """
+    asked: dict[str, Any] = {"as_of": as_of, "superseded": superseded, **narrow}
     if inflate:
         if limit is not None or explain or per_page is not None:
             raise InvalidInputError(
                 "--inflate cannot be combined with --limit, --explain or --per-page",
                 hint="use --budget N, or omit --inflate",
             )
-        return _context(session, query, budget=DEFAULT_BUDGET if budget is None else budget, **wanted)
+        budget = DEFAULT_BUDGET if budget is None else budget
+        return _context(session, query, budget=budget, **asked)
     with session.engine() as engine:
         answer = engine.recall(
-            " ".join(query), limit=limit, budget=budget, explain=explain, per_page=per_page, **wanted
+            " ".join(query), limit=limit, budget=budget, explain=explain, per_page=per_page, **asked
         )
         named = labels(session, engine, _ids(answer))
     session.out.note(_about(answer))
@@ -84,23 +83,24 @@ def _ids(answer: Recall) -> Iterator[str]:
     "engine context 'when is the kettle descaled?'",
     "engine context kettle --budget 500 --tag kitchen --without-tag private",
 )
-@QUESTION
-@option(
-    "--budget",
-    metavar="N",
-    type=at_least(16),
-    default=DEFAULT_BUDGET,
-    help="The maximum number of tokens in total.",
-)
-@filter_options()
-@AS_OF
-def context(session: Session, query: tuple[str, ...], **wanted: Any) -> int:
+def context(
+    session: Session,
+    query: tuple[str, ...],
+    *,
+    budget: Annotated[int, at_least(16)] = 2000,
+    as_of: AsOf | None = None,
+    superseded: bool = False,
+    **narrow: Unpack[FilterOptions],
+) -> int:
     """Find the text that answers a question, ready for a prompt.
 
     Adjacent atoms of a source are joined into one window, which also contains some of the text around them.
     The filter options apply to the surrounding text, too. If nothing is found, the exit code is 0.
+
+    Args:
+        budget: The maximum number of tokens in total.
     """
-    return _context(session, query, **wanted)
+    return _context(session, query, budget=budget, as_of=as_of, superseded=superseded, **narrow)
 
 
 def _context(session: Session, query: tuple[str, ...], **wanted: Any) -> int:
@@ -185,19 +185,16 @@ class Format(StrEnum):
     "engine bright kettle --format dot | dot -Tsvg",
     "engine bright Ada Rust Bristol --across",
 )
-@QUESTION
-@limit(10, "The maximum number of atoms or paths, at most 50.")
-@option("--across", help="Show paths between persons, organisations, places, technologies and times.")
-@option(
-    "form",
-    "--format",
-    metavar="FORM",
-    default="text",
-    help="The output format: text, json, mermaid or dot (Graphviz).",
-)
-@filter_options("superseded")
-@AS_OF
-def bright(session: Session, query: tuple[str, ...], form: str, across: bool, **wanted: Any) -> int:
+def bright(
+    session: Session,
+    query: tuple[str, ...],
+    *,
+    limit: Positive = 10,
+    across: bool = False,
+    form: str = "text",
+    as_of: AsOf | None = None,
+    **narrow: Unpack[FilterOptions],
+) -> int:
     """Show the atoms that match a question, and their connections.
 
     Atoms are connected by edges, shared tags and buckets, and adjacent positions in a source. Each connection
@@ -205,12 +202,17 @@ def bright(session: Session, query: tuple[str, ...], form: str, across: bool, **
 
     With --across, show paths between names of different domains instead, such as a person, a technology and a
     place. Each step is a relation or a text with both names, and shows its evidence.
+
+    Args:
+        limit: `-n` The maximum number of atoms or paths, at most 50.
+        across: Show paths between persons, organisations, places, technologies and times.
+        form: `--format FORM` The output format: text, json, mermaid or dot (Graphviz).
     """
     drawn = choice(Format, form, "--format")
     if across:
-        return _across(session, " ".join(query), drawn, **wanted)
+        return _across(session, " ".join(query), drawn, limit=limit, as_of=as_of, **narrow)
     with session.engine() as engine:
-        graph = engine.structured_graph(" ".join(query), **wanted)
+        graph = engine.structured_graph(" ".join(query), limit=limit, as_of=as_of, **narrow)
         named = labels(session, engine, (node.id for node in graph.nodes))
     shown = f"{counted(len(graph.nodes), 'atom')}, {counted(len(graph.relations), 'relation')}"
     session.out.note(f"{shown}; {graph.omitted:,} weaker ones omitted" if graph.omitted else shown)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, closing
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import click
 
@@ -16,8 +16,8 @@ from engine.base.errors import InvalidInputError, RefusedError
 from engine.base.scopes import Scope
 from engine.base.times import shown_time
 from engine.cli.cli_session import Session
-from engine.cli.command_declaration import argument, command, option, repeated
-from engine.cli.shared_options import one_of, secrets_mode, time_in_microseconds
+from engine.cli.command_declaration import Number, Port, command
+from engine.cli.shared_options import Time, one_of
 from engine.cli.shown_parts import Table
 from engine.clients.service_address import is_loopback
 from engine.memory.lease import DEFAULT_WAIT
@@ -37,49 +37,23 @@ DEFAULT_PORT = 8377
     "engine serve --host 0.0.0.0 --certificate server.pem",
     "engine serve --host 10.0.0.5 --behind-proxy 10.0.0.1",
 )
-@option("--write", help="Let tokens with the scope write or admin change memories. [default: read only]")
-@option("--host", metavar="HOST", default="127.0.0.1", help="The address to listen on.")
-@option(
-    "--port",
-    metavar="PORT",
-    type=click.IntRange(0, 65_535),
-    default=DEFAULT_PORT,
-    help="The port; 0 chooses a free port.",
-)
-@option("--certificate", metavar="FILE", help="The certificate and its chain (PEM), to serve HTTPS.")
-@option("--key", metavar="FILE", help="The private key (PEM). [default: in the file of the certificate]")
-@repeated(
-    "proxies",
-    "--behind-proxy",
-    metavar="ADDRESS",
-    help="A proxy whose X-Forwarded-For is trusted: an address or a network. Repeatable.",
-)
-@option("--insecure", help="Serve plain HTTP on an address that other machines can reach.")
-@repeated("hosts", "--allow-host", help="A name that the header Host may contain. Repeatable.")
-@repeated(
-    "origins",
-    "--allow-origin",
-    metavar="ORIGIN",
-    help="An origin whose pages may use the service, such as https://app.example.com. Repeatable.",
-)
-@secrets_mode
-@option(
-    "rate",
-    "--rate",
-    metavar="N",
-    type=click.FloatRange(0.01, 1_000_000),
-    default=50.0,
-    help="The requests of one token in a second, on average.",
-)
-@option(
-    "--connections",
-    metavar="N",
-    type=click.IntRange(4, 100_000),
-    default=1_000,
-    help="The connections at the same time; a quarter of them from one address.",
-)
-@option("--quiet-requests", help="Do not log requests, only problems.")
-def serve(session: Session, **given: Any) -> int:
+def serve(
+    session: Session,
+    *,
+    write: bool = False,
+    host: str = "127.0.0.1",
+    port: Port = DEFAULT_PORT,
+    certificate: str | None = None,
+    key: str | None = None,
+    proxies: tuple[str, ...] = (),
+    insecure: bool = False,
+    hosts: tuple[str, ...] = (),
+    origins: tuple[str, ...] = (),
+    mode: str | None = None,
+    rate: Annotated[float, Number(float, 0.01, 1_000_000)] = 50.0,
+    connections: Annotated[int, Number(int, 4, 100_000)] = 1000,
+    quiet_requests: bool = False,
+) -> int:
     """Serve memories to programs and agents over HTTP.
 
     The service answers JSON at /v1/ and the Model Context Protocol at /mcp. GET /v1/openapi.json describes
@@ -88,6 +62,22 @@ def serve(session: Session, **given: Any) -> int:
     Each request needs a token (`engine token new`). If no token exists and only this machine can reach the
     service, it makes a token for this run. Logs are lines of JSON on stderr, without texts, queries and
     tokens. SIGTERM ends the service.
+
+    Args:
+        write: Let tokens with the scope write or admin change memories. [default: read only]
+        host: `HOST` The address to listen on.
+        port: `PORT` The port; 0 chooses a free port.
+        certificate: `FILE` The certificate and its chain (PEM), to serve HTTPS.
+        key: `FILE` The private key (PEM). [default: in the file of the certificate]
+        proxies: `--behind-proxy ADDRESS` A proxy whose X-Forwarded-For is trusted: an address or a network.
+            Repeatable.
+        insecure: Serve plain HTTP on an address that other machines can reach.
+        hosts: `--allow-host` A name that the header Host may contain. Repeatable.
+        origins: `--allow-origin ORIGIN` An origin whose pages may use the service, such as
+            https://app.example.com. Repeatable.
+        rate: The requests of one token in a second, on average.
+        connections: The connections at the same time; a quarter of them from one address.
+        quiet_requests: Do not log requests, only problems.
     """
     from engine.service.access import Access, Rates
     from engine.service.app import application
@@ -97,32 +87,32 @@ def serve(session: Session, **given: Any) -> int:
     from engine.service.server import serve as run
 
     limits = Limits(
-        connections=given["connections"],
-        connections_of_peer=given["connections"] // 4,
-        requests_per_second=given["rate"],
-        requests_at_once=max(1, int(given["rate"] * 2)),
+        connections=connections,
+        connections_of_peer=connections // 4,
+        requests_per_second=rate,
+        requests_at_once=max(1, int(rate * 2)),
     )
     settings = Settings(
-        host=given["host"],
-        port=given["port"],
-        certificate=_path(given["certificate"]),
-        key=_path(given["key"]),
-        proxies=tuple(map(network_of, given["proxies"])),
-        insecure=given["insecure"],
-        hosts=given["hosts"],
-        origins=given["origins"],
+        host=host,
+        port=port,
+        certificate=_path(certificate),
+        key=_path(key),
+        proxies=tuple(map(network_of, proxies)),
+        insecure=insecure,
+        hosts=hosts,
+        origins=origins,
         limits=limits,
     )
     memories = served_memories(
         session,
-        read_only=not given["write"],
-        secrets=find_secrets_for_agents(given["mode"]),
+        read_only=not write,
+        secrets=find_secrets_for_agents(mode),
         wait=session.wait if "wait" in session.given else DEFAULT_WAIT,
     )
     tokens = Tokens(memories.url)
     try:
         listed = tokens.listed()
-        first = None if listed else _token_of_this_run(tokens, given["host"], write=given["write"])
+        first = None if listed else _token_of_this_run(tokens, host, write=write)
         access = Access(
             tokens,
             read_only=memories.read_only,
@@ -139,7 +129,7 @@ def serve(session: Session, **given: Any) -> int:
             for problem in filter(None, map(problem_of, listed)):
                 log.warning(problem)
 
-        observers = [] if given["quiet_requests"] else [log_requests]
+        observers = [] if quiet_requests else [log_requests]
         run(application(memories, access, metrics), settings, note, observers, metrics)
     finally:
         tokens.close()
@@ -190,19 +180,15 @@ PAGE: Final = """<!doctype html>
 
 
 @command("engine ui", "engine ui --store notes --no-browser")
-@option(
-    "--port",
-    metavar="PORT",
-    type=click.IntRange(0, 65_535),
-    default=0,
-    help="The port; 0 chooses a free port.",
-)
-@option("--no-browser", help="Print the address, and open no browser.")
-def ui(session: Session, port: int, no_browser: bool) -> int:
+def ui(session: Session, *, port: Port = 0, no_browser: bool = False) -> int:
     """Look into a memory with a browser, which checks what it shows.
 
     Serves a page on this machine only, and changes nothing. Prints the address, which has a token for this
     run at its end. Ctrl-C or SIGTERM ends it.
+
+    Args:
+        port: `PORT` The port; 0 chooses a free port.
+        no_browser: Print the address, and open no browser.
     """
     from engine.service.access import Access
     from engine.service.app import application
@@ -252,27 +238,17 @@ ACTIONS = {"new": True, "list": False, "revoke": True}
     "engine token list",
     "engine token revoke laptop",
 )
-@argument("action", "ACTION", "The action: new, list or revoke.")
-@argument(
-    "name", "NAME", "For new and revoke: the name of the token, the actor of its events.", required=False
-)
-@option("--read", help="For new: the token may only read. This is the default.")
-@option("--write", help="For new: the token may read and write.")
-@option("--admin", help="For new: the token may also erase, and make, rename and delete memories.")
-@repeated(
-    "memories",
-    "--memory",
-    metavar="PATTERN",
-    help="For new: a memory that the token is for; * and ? are wildcards, ~ is the memory without a name. "
-    "Repeatable. [default: *, which means all]",
-)
-@option(
-    "--expires",
-    metavar="TIME",
-    callback=time_in_microseconds,
-    help="For new: the time from which the token is refused (ISO 8601; UTC if no zone). [default: never]",
-)
-def token(session: Session, action: str, name: str | None, **wanted: Any) -> int:
+def token(
+    session: Session,
+    action: str,
+    name: str | None = None,
+    *,
+    read: bool = False,
+    write: bool = False,
+    admin: bool = False,
+    memories: tuple[str, ...] = (),
+    expires: Time | None = None,
+) -> int:
     """Make, list and revoke the tokens of `engine serve`.
 
     A token is printed once, when it is made; only a hash of it is stored. Each token has a name. The name is
@@ -280,17 +256,33 @@ def token(session: Session, action: str, name: str | None, **wanted: Any) -> int
 
     The tokens are stored beside the memories of --store, never in a memory. Copies, exports and backups of a
     memory do not contain them. Exit code 6: there is already a token of this name.
+
+    Args:
+        action: The action: new, list or revoke.
+        name: For new and revoke: the name of the token, the actor of its events.
+        read: For new: the token may only read. This is the default.
+        write: For new: the token may read and write.
+        admin: For new: the token may also erase, and make, rename and delete memories.
+        memories: `--memory PATTERN` For new: a memory that the token is for; * and ? are wildcards, ~ is the
+            memory without a name. Repeatable. [default: *, which means all]
+        expires: For new: the time from which the token is refused (ISO 8601; UTC if no zone). [default:
+            never]
     """
     one_of(ACTIONS, action, "action")
     if ACTIONS[action] is (name is None):
         raise InvalidInputError(f"{action} takes {'a' if ACTIONS[action] else 'no'} name")
-    if action != "new" and any(wanted.values()):
+    if action != "new" and (read or write or admin or memories or expires):
         raise InvalidInputError("--read, --write, --admin, --memory and --expires are only for new")
     with closing(Tokens(find_served(session.store).url)) as tokens:
         if name is None:
             return _list(session, tokens)
         if action == "new":
-            return _new(session, tokens, name, **wanted)
+            if read + write + admin > 1:
+                raise InvalidInputError(
+                    "give one of --read, --write and --admin", hint="--admin includes the others"
+                )
+            scope = Scope.ADMIN if admin else Scope.WRITE if write else Scope.READ
+            return _new(session, tokens, name, scope, memories or (ALL,), expires)
         tokens.revoke(name)
     session.out.note(f"servers that run refuse the token within {KEPT_SECONDS:g} seconds")
     return session.out.answer({"name": name, "revoked": True}, [name])
@@ -300,17 +292,10 @@ def _new(
     session: Session,
     tokens: Tokens,
     name: str,
-    *,
-    read: bool,
-    write: bool,
-    admin: bool,
-    memories: tuple[str, ...],
+    scope: Scope,
+    patterns: tuple[str, ...],
     expires: int | None,
 ) -> int:
-    if read + write + admin > 1:
-        raise InvalidInputError("give one of --read, --write and --admin", hint="--admin includes the others")
-    scope = Scope.ADMIN if admin else Scope.WRITE if write else Scope.READ
-    patterns = memories or (ALL,)
     made = tokens.new(name, scope, patterns, expires=expires)
     session.out.note(f"token {name}: {scope.name.lower()} on {', '.join(patterns)}; it is shown only once")
     data = {"name": name, "scope": scope.name.lower(), "memories": list(patterns), "token": made}

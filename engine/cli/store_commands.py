@@ -13,8 +13,8 @@ from engine.base.errors import InvalidInputError, RefusedError, translated
 from engine.base.times import shown_time
 from engine.cli.cli_output import Failure, counted, plain
 from engine.cli.cli_session import Session
-from engine.cli.command_declaration import argument, command, option
-from engine.cli.shared_options import dry_run, one_of
+from engine.cli.command_declaration import command
+from engine.cli.shared_options import one_of
 from engine.cli.shown_parts import Line, Table, line
 from engine.memory.memory_settings import find_root, find_secrets
 from engine.memory.open_memory import retry_while_busy
@@ -97,27 +97,26 @@ ACTIONS = {"list": 0, "create": 1, "rename": 2, "delete": 1}
     "engine memory rename work office --store memories",
     "engine memory delete office --yes --store memories",
 )
-@argument("action", "ACTION", "The action: list, create, rename or delete.")
-@argument(
-    "names",
-    "NAME",
-    "The name of the memory; for rename, the old and the new name.",
-    many=True,
-    required=False,
-)
-@option("--yes", help="Confirm the deletion. Without --yes, delete only shows what would be deleted.")
-@option(
-    "--names", "names_only", help="Let list show only the names. It then opens no memory, which is faster."
-)
-@dry_run("Show what would be done; change nothing.")
 def memory(
-    session: Session, action: str, names: tuple[str, ...], yes: bool, names_only: bool, dry_run: bool
+    session: Session,
+    action: str,
+    names: tuple[str, ...] = (),
+    *,
+    yes: bool = False,
+    names_only: bool = False,
+    dry_run: bool = False,
 ) -> int:
     """List, create, rename or delete named memories.
 
     --store names the root that holds the memories. The root is a folder, or one file given as sqlite:PATH.
     Other commands select a memory with --memory NAME. Exit code 5: the memory is in use. 7: delete was used
     without --yes.
+
+    Args:
+        action: The action: list, create, rename or delete.
+        names: `NAME` The name of the memory; for rename, the old and the new name.
+        yes: Confirm the deletion. Without --yes, delete only shows what would be deleted.
+        names_only: `--names` Let list show only the names. It then opens no memory, which is faster.
     """
     one_of(ACTIONS, action, "action")
     if len(names) != ACTIONS[action]:

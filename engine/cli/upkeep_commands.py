@@ -31,8 +31,7 @@ from engine.base.times import shown_time
 from engine.cli.checkpoint_commands import compared, contradicted
 from engine.cli.cli_output import Failure, plain
 from engine.cli.cli_session import Session
-from engine.cli.command_declaration import NUMBER, WHOLE, argument, command, option
-from engine.cli.shared_options import CHECKPOINTS, EVIDENCE, EXPECT
+from engine.cli.command_declaration import command
 from engine.cli.shown_parts import Line, line
 from engine.ledger.journal import read_identity, read_log
 from engine.memory.memory_settings import find_mirror, find_secrets
@@ -51,27 +50,22 @@ from engine.trust.notes.trusted_keys import read_note
     "engine verify-root --since old.checkpoint new.checkpoint",
     name="verify-root",
 )
-@EXPECT
-@CHECKPOINTS
-@option(
-    "--since",
-    metavar="OLD NEW",
-    nargs=2,
-    help="Check that NEW continues OLD, and that the store continues both.",
-)
-@EVIDENCE
 def verify_root(
     session: Session,
-    expect: str | None,
-    checkpoints: tuple[str, ...],
-    since: tuple[str, str] | None,
-    evidence: str | None,
+    *,
+    expect: str | None = None,
+    checkpoints: tuple[str, ...] = (),
+    since: tuple[str, str] | None = None,
+    evidence: str | None = None,
 ) -> int:
     """Check that the store matches its journal exactly.
 
     Replays the whole journal and compares every row, every checkpoint and every root. Changes nothing.
     Exit code 4: there is a difference; the message names the first difference. 9: the store does not
     continue a checkpoint; the checkpoints are checked first.
+
+    Args:
+        since: `OLD NEW` Check that NEW continues OLD, and that the store continues both.
     """
     if expect is not None and (len(expect) != 64 or set(expect.lower()) - set("0123456789abcdef")):
         raise InvalidInputError(f"--expect {expect!r} is not 64 hex digits")
@@ -111,13 +105,15 @@ def rebuild(session: Session) -> int:
 
 
 @command("engine copy notes sqlite:notes.db")
-@argument("source", "SRC", "The store to copy.")
-@argument("target", "DST", "The path or URL of the new store.")
 def copy(session: Session, source: str, target: str) -> int:
     """Copy a store to another place or backend, with the same root.
 
     Opens the copy again and checks every event in it. Checks that both stores have the same root, and prints
     the root. Continues an interrupted copy.
+
+    Args:
+        source: `SRC` The store to copy.
+        target: `DST` The path or URL of the new store.
     """
     with translated():
         places = [(os.path.realpath(place.path), place.memory) for place in map(locate, (source, target))]
@@ -181,21 +177,16 @@ def _where(difference: Difference) -> str:
 
 
 @command("engine scrub", "engine scrub --share 10 --minutes 30")
-@option(
-    "--share",
-    metavar="P",
-    type=NUMBER,
-    default=25.0,
-    show_default=False,
-    help="The percentage of the time that is spent reading. [default: 25]",
-)
-@option("--minutes", metavar="N", type=NUMBER, help="Stop after this time; the next scrub continues.")
-def scrub(session: Session, share: float, minutes: float | None) -> int:
+def scrub(session: Session, *, share: float = 25.0, minutes: float | None = None) -> int:
     """Read the whole store slowly, and check it for damage.
 
     Pauses after each small piece, so that other commands can use the store. If the command is interrupted,
     the next run continues. Exit code 4 means that damage was found. `engine status` shows when a scrub last
     found the store without damage.
+
+    Args:
+        share: `P` The percentage of the time that is spent reading. [default: 25]
+        minutes: Stop after this time; the next scrub continues.
     """
     if not 0 < share <= 100 or (minutes is not None and not minutes > 0):
         raise InvalidInputError("--share must be above 0 and at most 100, and --minutes above 0")
@@ -248,21 +239,16 @@ _KERNELS = {
 
 
 @command("engine doctor", "engine doctor --json", "engine doctor --check")
-@option("--check", help="Check a random part of the store instead, for a few seconds.")
-@option(
-    "--seconds",
-    metavar="N",
-    type=NUMBER,
-    default=5.0,
-    show_default=False,
-    help="The seconds that --check may take. [default: 5]",
-)
-@option("--seed", metavar="N", type=WHOLE, help="The seed of an earlier --check, to choose the same events.")
-def doctor(session: Session, check: bool, seconds: float, seed: int | None) -> int:
+def doctor(session: Session, *, check: bool = False, seconds: float = 5.0, seed: int | None = None) -> int:
     """Show versions and settings, for a bug report.
 
     A missing, busy or damaged store is reported, and is not a failure. No content of the store is
     shown. With --check, exit code 4 means that damage was found; `engine scrub` reads the whole store.
+
+    Args:
+        check: Check a random part of the store instead, for a few seconds.
+        seconds: The seconds that --check may take. [default: 5]
+        seed: The seed of an earlier --check, to choose the same events.
     """
     if check:
         return _check(session, seconds, seed)

@@ -7,14 +7,14 @@ from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 from engine.base.errors import BusyError, EngineError, translated
 from engine.cli.cli_output import counted, plain
 from engine.cli.cli_session import Session
-from engine.cli.command_declaration import argument, command, option
+from engine.cli.command_declaration import command
 from engine.cli.import_commands import named_kinds, said
-from engine.cli.shared_options import FOLDER_OPTIONS, SOURCE_NAME
+from engine.cli.shared_options import FolderOptions, ingest_options
 from engine.cli.shown_parts import line
 from engine.engine import Engine
 from engine.files.folder_watching import ReplacedFolder, Watched
@@ -28,25 +28,15 @@ from engine.knowledge.dreaming.cycle import until_signalled
 from engine.memory.memory_settings import find_mirror
 
 GITIGNORE = ".gitignore"
-NAMES_SHOWN = 3
 
 
 @command("engine watch notes/", "engine watch notes/ --exclude 'drafts/' --prune")
-@argument("folder", "FOLDER", "The folder to ingest and to watch.")
-@SOURCE_NAME
-@FOLDER_OPTIONS
-@option("--prune", help="Also tombstone the atoms of files that are removed.")
 def watch(
     session: Session,
     folder: str,
-    name: str | None,
-    tags: tuple[str, ...],
-    buckets: tuple[str, ...],
-    provenance: str,
-    exclude: tuple[str, ...],
-    no_gitignore: bool,
-    moved: bool,
-    prune: bool,
+    *,
+    prune: bool = False,
+    **wanted: Unpack[FolderOptions],
 ) -> int:
     """Ingest a folder now, and again whenever files in it change.
 
@@ -54,20 +44,14 @@ def watch(
     removed. The store is open only while files are ingested, so that other commands can use it. If the
     settings name a mirror, this command updates the mirror, and revises the atoms whose texts are edited in
     the mirror's pages. With --json, prints one line for each batch of changes.
+
+    Args:
+        folder: The folder to ingest and to watch.
+        prune: Also tombstone the atoms of files that are removed.
     """
     # Check the arguments first: a missing folder must not leave an empty store behind.
-    find_files([folder], name=name, exclude=exclude)
-    wanted: dict[str, Any] = {
-        "name": name,
-        "tags": tags,
-        "buckets": buckets or ("inbox",),
-        "provenance": provenance,
-        "exclude": exclude,
-        "gitignore": not no_gitignore,
-        "moved": moved,
-        "prune": prune,
-    }
-    batches = IngestBatches(session, Path(folder), wanted)
+    find_files([folder], name=wanted["name"], exclude=wanted["exclude"])
+    batches = IngestBatches(session, Path(folder), {**ingest_options(wanted), "prune": prune})
     edits = MirrorEdits(session, find_mirror(session.store, session.memory))
     with until_signalled() as stop:
         watched = Watched(batches.real, batches.take, batches.concerns)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import inspect
-import re
 import types
 import typing
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -13,10 +12,11 @@ from datetime import datetime
 from enum import Enum
 from functools import cache
 from importlib import import_module
-from typing import Any, Final, NamedTuple, Union, get_args, get_origin
+from typing import Any, Final, Union, get_args, get_origin
 
 from engine import commands
 from engine import engine as engine_module
+from engine.base.docstrings import described
 from engine.base.errors import InvalidInputError
 from engine.base.model import Unchanged
 from engine.base.scopes import Scope, offers
@@ -142,32 +142,6 @@ def _imported(block: ast.If) -> Iterator[tuple[str, Any]]:
         if isinstance(one, ast.ImportFrom) and one.module and not one.module.startswith("engine.clients"):
             module = import_module(one.module)
             yield from ((alias.asname or alias.name, getattr(module, alias.name)) for alias in one.names)
-
-
-_SECTION: Final = re.compile(r"^(Args|Returns|Yields|Raises):$", re.MULTILINE)
-_ARGUMENT: Final = re.compile(r"^    \*{0,2}(\w+): (.*(?:\n        .*)*)", re.MULTILINE)
-
-
-class Described(NamedTuple):
-    """A docstring in the layout of this project."""
-
-    summary: str
-    """The first paragraph, on one line."""
-    about: str
-    """The other paragraphs before the sections, one on each line, and then the text of `Returns`."""
-    arguments: dict[str, str]
-    """The text for each argument, on one line."""
-
-
-def described(docstring: str) -> Described:
-    """Return the parts of a docstring that `inspect.getdoc` returned."""
-    before, *rest = _SECTION.split(docstring)
-    sections = dict(zip(rest[::2], rest[1::2], strict=True))
-    paragraphs = [" ".join(part.split()) for part in before.split("\n\n") if part.strip()]
-    returned = " ".join(sections.get("Returns", "").split())
-    arguments = {name: " ".join(text.split()) for name, text in _ARGUMENT.findall(sections.get("Args", ""))}
-    about = [*paragraphs[1:], *([f"Returns: {returned}"] if returned else [])]
-    return Described(paragraphs[0] if paragraphs else "", "\n\n".join(about), arguments)
 
 
 @dataclass(frozen=True, slots=True)
