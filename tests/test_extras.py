@@ -80,7 +80,6 @@ def test_the_base_serves_mcp_over_stdio(tmp_path: Path, path: str) -> None:
     [
         (["serve"], "service", 10),
         (["ui", "--no-browser"], "service", 10),
-        (["mcp", "--http", "0"], "service", 10),
         (["watch", "."], "watch", 10),
         (["--store", "postgresql://user@host/db", "root"], "postgresql", 2),
     ],

@@ -1,23 +1,16 @@
-"""The Model Context Protocol over HTTP: in a service, with its tokens and scopes, or for one memory.
+"""The Model Context Protocol over HTTP: a service answers at `/mcp` and `/mcp/{memory}`.
 
-A service answers at `/mcp` and `/mcp/{memory}`. The server of `engine mcp --http` serves one memory to
-programs on the same machine that have its token, and listens on loopback only. Neither has sessions or
-streams: each POST contains one message and gets one JSON answer.
+There are no sessions and no streams: each POST contains one message and gets one JSON answer.
 """
 
 from __future__ import annotations
 
-import hmac
 import json
-import os
-import re
-import secrets
 import threading
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from functools import partial
-from pathlib import Path
 from typing import Any, Final
 
 import anyio
@@ -30,22 +23,17 @@ from mcp.shared.exceptions import MCPError
 from starlette import types as asgi
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import Request
-from starlette.responses import PlainTextResponse, Response
 
-from engine.base.errors import EngineError, RefusedError, SystemFailureError
+from engine.base.errors import EngineError, SystemFailureError
 from engine.base.json_text import dumped
 from engine.base.scopes import Scope
 from engine.engine import Engine
 from engine.mcp.dispatch import THREADS, WAITING, Dispatcher
 from engine.mcp.mcp_protocol import SERVER, ProtocolError
 from engine.mcp.profiles import profile_of, screened, writing
-from engine.mcp.tool_definition import Fields, Profile, Tool
-from engine.mcp.wire import LINE_BYTES_MAX
-from engine.memory.lease import Lease
-from engine.service.listening import Limits, Settings, listening
+from engine.mcp.tool_definition import Fields
 from engine.service.operation_calls import Calls, for_client, problem
 from engine.service.served_memories import UNNAMED, Memories
-from engine.service.server import run
 
 PROFILE: Final = "memory"
 DISPATCHERS_MAX: Final = 256
@@ -53,20 +41,6 @@ DISPATCHERS_MAX: Final = 256
 
 _CHOSEN: Final = "memroot.dispatcher"
 """The name in the ASGI scope of the dispatcher for a request."""
-
-LOOPBACK: Final = frozenset({"127.0.0.1", "localhost", "::1"})
-"""The hosts on which the server listens. All other hosts are refused."""
-
-END_SECONDS: Final = 1
-LIMITS: Final = Limits(
-    connections=200, connections_of_peer=200, body_bytes=LINE_BYTES_MAX, stop_seconds=END_SECONDS
-)
-VARIABLE: Final = "ENGINE_MCP_TOKEN"
-_TOKEN_CHARS_MIN: Final = 16
-"""The minimum length of a token in characters; a shorter token could be guessed."""
-
-_TOKEN: Final = re.compile(rf"[A-Za-z0-9._~+/=-]{{{_TOKEN_CHARS_MIN},1024}}")
-_FILE_BYTES_MAX: Final = 2048
 
 
 class _Used:
@@ -156,96 +130,6 @@ def _chosen(request: Any) -> Dispatcher:
     return dispatcher
 
 
-def serve_mcp(
-    profile: Profile,
-    lease: Lease,
-    refused: tuple[Tool, ...],
-    *,
-    host: str,
-    port: int,
-    token_file: Path | None,
-    note: Callable[[str], None],
-) -> None:
-    """Serve until SIGTERM or SIGINT; then close the store.
-
-    Args:
-        profile: The tools, resources and prompts to offer.
-        lease: The store.
-        refused: The names of tools that are not offered. Calls of these tools are refused.
-        host: 127.0.0.1, ::1 or localhost.
-        port: The port; 0 chooses a free port.
-        token_file: The file with the token. If None, the token is the value of ENGINE_MCP_TOKEN. If
-            that is not set, a new token is created and shown once.
-        note: A function that shows a text to the person who started the server.
-
-    Raises:
-        RefusedError: the host is not loopback, the token is too weak, or other users can read the token file.
-        EngineError: the port is not available.
-    """
-    if host not in LOOPBACK:
-        raise RefusedError(
-            f"{host!a} is not a loopback address",
-            hint="use 127.0.0.1, ::1 or localhost; for other machines, use `engine serve`",
-        )
-    token, is_new = _token(token_file)
-    try:
-        with listening(Settings(host=host, port=port, limits=LIMITS)) as listener:
-
-            def ready() -> None:
-                note(f"serving {profile.name} on {listener.url}{PATH}")
-                if is_new:
-                    note(f"token (shown only once): {token}")
-
-            run(_app(profile, lease, refused, token), listener, ready)
-    finally:
-        lease.close(END_SECONDS)
-
-
-def _token(file: Path | None) -> tuple[str, bool]:
-    """Return the token, and True if the token was newly created.
-
-    The token is read from `file` or, without a file, from the environment. If neither is given, a random
-    token is created.
-
-    Raises:
-        RefusedError: the token is too short or has invalid characters, or other users can read the file.
-        NotFoundError: the file does not exist.
-    """
-    if file is not None:
-        from engine.base.outside_files import read_file
-
-        raw = read_file(file, _FILE_BYTES_MAX)
-        if os.name == "posix" and file.stat().st_mode & 0o077:
-            raise RefusedError(f"other users can read {file}", hint=f"run `chmod 600 {file}`")
-        return _checked(raw.decode("utf-8", "replace").strip(), str(file)), False
-    given = os.environ.get(VARIABLE)
-    return (secrets.token_urlsafe(32), True) if given is None else (_checked(given, VARIABLE), False)
-
-
-def _checked(token: str, where: str) -> str:
-    if not _TOKEN.fullmatch(token):
-        raise RefusedError(
-            f"{where} is not a valid token: it must have {_TOKEN_CHARS_MIN} or more characters, each "
-            "a letter, a digit or one of `._~+/=-`",
-            hint="omit the token to have a new one created",
-        )
-    return token
-
-
-def _app(profile: Profile, lease: Lease, refused: tuple[Tool, ...], token: str) -> asgi.ASGIApp:
-    from mcp.server.transport_security import TransportSecuritySettings
-
-    app = server_of(Dispatcher(profile, lease, refused)).streamable_http_app(
-        json_response=True,
-        stateless_http=True,
-        # The server checks Host and Origin before this program runs.
-        transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
-    )
-    return TokenGuard(app, token)
-
-
-PATH: Final = "/mcp"
-
 Context = ServerRequestContext[Any, Any]
 
 
@@ -281,47 +165,6 @@ def server_of(dispatcher: Dispatcher, choose: Callable[[Any], Dispatcher] | None
     for method in dispatcher.methods - {"initialize", "ping", "server/discover"}:
         server.add_request_handler(method, types.RequestParams, answer)
     return server
-
-
-class TokenGuard:
-    """An ASGI app that checks token, path and method, in this order, before `app` runs."""
-
-    def __init__(self, app: asgi.ASGIApp, token: str) -> None:
-        """Put the checks in front of `app`, for clients that send `token`."""
-        self._app = app
-        self._token = token
-
-    async def __call__(self, scope: asgi.Scope, receive: asgi.Receive, send: asgi.Send) -> None:
-        """Handle one request (ASGI)."""
-        if scope["type"] == "lifespan":
-            await self._app(scope, receive, send)
-            return
-        if scope["type"] != "http":
-            return
-        refusal = self._refusal(scope)
-        if refusal is not None:
-            await refusal(scope, receive, send)
-            return
-        await self._app(scope, receive, Escaping(send))
-
-    def _refusal(self, scope: asgi.Scope) -> Response | None:
-        if not _is_bearer(Headers(scope=scope).get("authorization"), self._token):
-            return PlainTextResponse(
-                "A token is required", 401, {"WWW-Authenticate": 'Bearer realm="memroot"'}
-            )
-        scope["state"]["token"] = "mcp"  # noqa: S105  a name, for the server's list of connections
-        if scope["path"] != PATH:
-            return PlainTextResponse("Not found", 404)
-        if scope["method"] != "POST":
-            return PlainTextResponse("Only POST is allowed", 405, {"Allow": "POST"})
-        return None
-
-
-def _is_bearer(header: str | None, token: str) -> bool:
-    """Return True if an Authorization header (RFC 6750) has the token. The comparison takes constant time."""
-    scheme, _, given = (header or "").partition(" ")
-    same = hmac.compare_digest(given.strip().encode("utf-8", "surrogateescape"), token.encode())
-    return same and scheme.lower() == "bearer"
 
 
 class Escaping:

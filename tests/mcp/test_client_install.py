@@ -185,7 +185,6 @@ def test_a_change_by_the_client_meanwhile_is_not_lost(home: Path, monkeypatch: p
         ("install", "cursor", "--name", "a b"),
         ("install", "cursor", "--name", ""),
         ("install", "cursor", "--store", "memory:"),
-        ("install", "cursor", "--http", "8765"),
         ("install", "cursor", "--profile", "mine"),
         ("install", "cursor", "--secrets", "maybe"),
         ("--print",),
