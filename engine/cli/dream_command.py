@@ -168,7 +168,7 @@ def _next(report: DreamReport, since: int) -> Iterator[str]:
 def _merge(group: DuplicateGroup) -> str:
     """Return the shell commands with which a user can merge a group.
 
-    `engine merge` merges near copies only with --force, because they differ in a word.
+    `engine merge` merges an atom that is not near the atom to keep only with --force.
     """
     forced = {other.id: "" if other.distance < NEAR_BITS else " --force" for other in group.others}
     return "; ".join(f"engine merge {group.keep.id} {other}{force}" for other, force in forced.items())

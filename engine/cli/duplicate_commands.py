@@ -98,9 +98,8 @@ def duplicates(
     """List groups of near-duplicate atoms.
 
     In each group, the atom to keep comes first. Each other atom is listed with the number of bits in which
-    its fingerprint differs from the fingerprint of the atom to keep, or with the words in which its text
-    differs. --merge merges the atoms that differ in fewer than 3 bits. The others are only proposed; `engine
-    merge --force` merges one.
+    its fingerprint differs from the fingerprint of the atom to keep. --merge merges the atoms that differ in
+    fewer than 3 bits. The others are similar to another atom of the group; `engine merge --force` merges one.
 
     Args:
         of: `ID` Show only the group that contains this atom.
@@ -170,15 +169,8 @@ def _merge(
 def _group(group: DuplicateGroup, named: Labels) -> Iterator[Shown]:
     yield _duplicate(group.keep, "keep", named)
     for other in group.others:
-        yield _duplicate(other, _likeness(other), named)
+        yield _duplicate(other, counted(other.distance, "bit"), named)
     yield ""
-
-
-def _likeness(other: Duplicate) -> str:
-    """Return how an atom of a group differs from the atom to keep."""
-    if other.distance < NEAR_BITS or other.similarity is None:
-        return counted(other.distance, "bit")
-    return "; ".join([f"{other.similarity:.0%} of the words", *other.edits])
 
 
 def _duplicate(atom: Duplicate, place: str, named: Labels) -> Fields:

@@ -19,7 +19,7 @@ def changed() -> tuple[Engine, int]:
     engine = engine_on()
     engine.add("Tea needs hot water.", id=TEA, title="Tea", tags=["drink"])
     engine.add(TEXT, id=KETTLE, title="Kettle", tags=["kitchen"])
-    engine.add(TEXT.lower(), id=COPY)
+    engine.add(TEXT.lower(), id=COPY, title="Kettle")
     engine.link(TEA, "references", KETTLE, 0.5)
     engine.link(TEA, "related_to", COPY)
     engine.link(COPY, "derived_from", KETTLE)

@@ -1,1 +1,1 @@
-"""Atoms with the same text: near-duplicates, near copies, and the atom that holds a new text already."""
+"""Atoms with the same text: near-duplicates, and the atom that holds a new text already."""

@@ -1,9 +1,8 @@
-"""Near-duplicates and near copies: live atoms with almost the same text.
+"""Near-duplicates: live atoms with almost the same text.
 
 Two texts are near-duplicates if their fingerprints differ in fewer than 3 bits (`engine.text.simhash`). Texts
-that are too short to have a fingerprint are never near-duplicates. Two texts are near copies if they have the
-same words in the same order, with few exceptions (`engine.index.copies.near_copies`). This module only finds
-both. `engine.commands.Merge` merges near-duplicates; near copies are only proposed, and a person decides.
+that are too short to have a fingerprint are never near-duplicates. This module only finds near-duplicates;
+`engine.commands.Merge` merges them.
 """
 
 from __future__ import annotations
@@ -21,14 +20,11 @@ from engine.base import limits
 from engine.base.model import Direction
 from engine.base.validation import PROVENANCES, atom_id, positive, show_id
 from engine.followers.tags import LIVE, members
-from engine.index.copies.near_copies import comparable, near_copies, near_copies_of
 from engine.index.index_follower import IndexFollower
-from engine.index.index_view import IndexView
 from engine.index.positions import distinct
 from engine.ledger.queries import bodies_of, edges_at, get_record, ids_at, records_of
 from engine.ledger.records import AtomRecord
 from engine.text.analyzer import index_terms
-from engine.text.language.rewording import reworded, wording_of
 from engine.text.language.snippets import beginning
 from engine.text.simhash import are_near, distance, near_pairs
 from proofs.events import AtomBody
@@ -40,8 +36,6 @@ SHARED_MIN: Final = 0.5
 If one word makes up a third of a text, as in `row 1, row 2, …`, the text has the same fingerprint as this
 word alone. So two texts can have equal fingerprints even if this word is the only common word.
 """
-LOOKUPS_MAX: Final = 64
-"""The largest number of different texts of one group whose near copies are looked up."""
 
 COMPARED_CHARS: Final = 1 << 15
 """Only the words in this many characters at the beginning of a text are compared."""
@@ -60,16 +54,11 @@ class Duplicate:
     """The beginning of the atom's text, on one line."""
     tags: tuple[str, ...]
     source: str | None
-    similarity: float | None = None
-    """The share of words that are the same and in the same order as in the atom to keep, if the two are near
-    copies; otherwise None."""
-    edits: tuple[str, ...] = ()
-    """The words in which a near copy differs from the atom to keep: `tea → coffee`, `+ coffee` or `− tea`."""
 
 
 @dataclass(frozen=True, slots=True)
 class DuplicateGroup:
-    """Two or more live atoms that pairs of near-duplicates or near copies connect.
+    """Two or more live atoms that pairs of near-duplicates connect.
 
     Two atoms of the group need not be similar to each other: both may be similar to a third atom. Each atom
     has at least half of its distinct words in common with the atom to keep.
@@ -108,56 +97,14 @@ def duplicates(
     fingerprints = view.facts.fingerprints
     live = np.frombuffer(members(rows, LIVE).to_array(), np.uint32)
     if wanted is None:
-        listed = _all_groups(rows, view, live)
+        listed = groups_of(fingerprints[live])
     else:
         at = int(np.searchsorted(live, wanted))
-        listed = [_group_with(rows, view, live, at)] if at < len(live) and live[at] == wanted else []
-    groups = [_best_first(rows, group) for group in listed if len(group) > 1]
+        listed = [group_of(fingerprints[live], at)] if at < len(live) and live[at] == wanted else []
+    groups = [_best_first(rows, live[group].tolist()) for group in listed if len(group) > 1]
     groups.sort(key=lambda group: group[0].ordinal)
     made = (_duplicate_group(rows, group, fingerprints) for group in groups)
     return list(islice((group for group in made if group is not None), limit))
-
-
-def _all_groups(rows: Reader, index: IndexView, live: NDArray[np.uint32]) -> list[list[int]]:
-    """Return the ordinals of the atoms of each group."""
-    near = [live[group].tolist() for group in groups_of(index.facts.fingerprints[live])]
-    copies = list(near_copies(rows, index))
-    if not copies:
-        return near
-    sets = _DisjointSets()
-    for group in near:
-        for other in group[1:]:
-            sets.union(group[0], other)
-    for one, other in copies:
-        sets.union(one, other)
-    groups: dict[int, list[int]] = {}
-    for ordinal in sorted(sets):
-        groups.setdefault(sets.lowest(ordinal), []).append(ordinal)
-    return list(groups.values())
-
-
-def _group_with(rows: Reader, index: IndexView, live: NDArray[np.uint32], at: int) -> list[int]:
-    """Return the ordinals of the group that contains the live atom at index `at`.
-
-    The near copies of at most `LOOKUPS_MAX` of its atoms are looked up.
-    """
-    of_live = index.facts.fingerprints[live]
-    among = comparable(rows)
-    members = {at} | set(group_of(of_live, at).tolist())
-    seen: set[int] = set()
-    while len(seen) < LOOKUPS_MAX:
-        # Texts with equal fingerprints have the same near copies, so one of them is looked up.
-        new = [one for one in sorted(members) if int(of_live[one]) not in seen and int(live[one]) in among]
-        if not new:
-            break
-        seen.add(int(of_live[new[0]]))
-        (body,) = bodies_of(rows, records_of(rows, ids_at(rows, [int(live[new[0]])])))
-        for ordinal, _ in near_copies_of(rows, index, body.content, among):
-            place = int(np.searchsorted(live, ordinal))
-            if place not in members:
-                members |= {place, *group_of(of_live, place).tolist()}
-    ordinals: list[int] = live[sorted(members)].tolist()
-    return ordinals
 
 
 def groups_of(fingerprints: NDArray[np.uint64]) -> list[NDArray[np.int64]]:
@@ -246,22 +193,17 @@ def _duplicate_group(
     records, bodies = list(compress(records, alike)), list(compress(bodies, alike))
     if len(records) == 1:
         return None
-    wording = wording_of(bodies[0].content)
-    found = []
-    for record, body in zip(records, bodies, strict=True):
-        own = None if wording is None else wording_of(body.content)
-        rewording = None if wording is None or own is None else reworded(wording, own)
-        duplicate = Duplicate(
+    found = [
+        Duplicate(
             show_id(record.id),
             distance(keep, int(fingerprints[record.ordinal])),
             record.title,
             beginning(body.content),
             record.tags,
             record.source,
-            None if rewording is None else rewording.similarity,
-            () if rewording is None else tuple(map(str, rewording.edits)),
         )
-        found.append(duplicate)
+        for record, body in zip(records, bodies, strict=True)
+    ]
     pairs = zip(found[1:], records[1:], strict=True)
     others = sorted(pairs, key=lambda pair: (pair[0].distance, pair[1].ordinal))
     return DuplicateGroup(found[0], tuple(other for other, _ in others))

@@ -20,13 +20,12 @@ from pyroaring import BitMap
 from backends.base import Reader
 from engine.base.model import Direction
 from engine.base.validation import PROVENANCES, show_id
-from engine.index.copies.near_copies import equal_texts
+from engine.index.copies.held_text import equal_texts
 from engine.index.index_follower import IndexFollower
 from engine.index.index_view import IndexView
 from engine.ledger.queries import bodies_of, edges_at, get_record, record_at
 from engine.ledger.records import AtomRecord, read_atom
 from engine.query.filters import NO_FILTERS, maybe_superseded
-from engine.text.analyzer import index_terms
 from engine.text.simhash import are_near
 from proofs.leaves import EdgeType, State
 
@@ -94,8 +93,7 @@ class SupersededAtoms:
             return []
         record = record_at(self._rows, ordinal)
         (body,) = bodies_of(self._rows, [record])
-        terms = index_terms(body.content)
-        equal = equal_texts(self._rows, self._index, body.content, terms, self._marked)
+        equal = equal_texts(self._rows, self._index, body.content, self._marked)
         return [old.ordinal for old, _ in equal]
 
     def _superseding(self, ordinal: int) -> tuple[AtomRecord, ...]:

@@ -61,8 +61,6 @@ def test_groups_are_listed_for_programs(cli: Cli, copies: Ids) -> None:
         "snippet": copy_of(KETTLE, 1),
         "tags": ["t1"],
         "source": None,
-        "similarity": 1.0,
-        "edits": [],
     }
 
 

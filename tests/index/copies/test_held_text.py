@@ -92,6 +92,18 @@ def test_short_texts_are_held_if_they_are_equal(memory: Engine, text: str) -> No
     assert memory.add(f"{text} Anna", once=True).changed
 
 
+def test_a_text_that_only_adds_fillers_is_held() -> None:
+    """`once` stores a text with another word, and does not store one with another filler."""
+    lamp = "We keep the spare lamp oil behind the ladder"
+    with engine_on() as engine:
+        first = engine.add(lamp).id
+        receipt = engine.add(lamp.replace("We keep", "We still keep"), once=True)
+        assert receipt.held is not None
+        assert (receipt.id, receipt.held.equal) == (first, False)
+        assert engine.add(lamp.replace("lamp", "paraffin"), once=True).held is None
+        assert engine.add(lamp.replace("behind the ladder", "the ladder behind"), once=True).held is None
+
+
 def test_hidden_and_revised_texts_are_not_held(memory: Engine) -> None:
     """Only the present texts of live atoms count."""
     memory.tombstone(FIRST)
