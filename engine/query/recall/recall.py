@@ -54,7 +54,6 @@ from engine.query.recall.signals.scoring import Lists, weighted_terms
 from engine.query.recall.signals.words import (
     FEEDBACK_ANSWERS,
     apply_provenance,
-    boost_co_occurrence,
     boost_dates,
     boost_labels,
     boost_texts,
@@ -181,7 +180,6 @@ def rank(run: RecallRun, target: int, most: int, first: int) -> Ranking:
     apply_provenance(run, pool)
     mentions = Mentions(run.question.terms, heaviest, weights, term_scores)
     level = _level_of(run, mentions)
-    boost_co_occurrence(run, pool, mentions)
     _feedback(run, pool, weights)
     pool, entities = _split(run, pool, words, target) if level is Level.SPLIT else (pool, ())
     pool = _phrases(run, pool, words)

@@ -130,9 +130,6 @@ class Signals:
 
     An atom matches if it was created at that time, or if the question asks when and the atom contains a time.
     """
-    together: float = 0.1
-    """If an atom mentions several names of the question, its score rises by this share for each of these
-    names except one."""
     internal: float = 2.0
     """The score of an external atom is divided by this factor once, and the score of an atom in quarantine
     twice. The score of an internal atom is not divided."""

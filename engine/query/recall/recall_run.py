@@ -27,7 +27,7 @@ from engine.query.recall.recall_answer import Bridge, Level
 from engine.query.recall.recall_config import RecallConfig, Signals
 from engine.query.recall.signals.scoring import MICRO, Lists, WeightedTerm, idf
 from engine.text.language.parts_of_speech import forms_of
-from engine.text.language.question_model import Ask, Question
+from engine.text.language.question_model import Question
 from engine.text.language.snippets import LazyReading, Reading, TextReader
 from proofs.events import AtomBody
 from proofs.leaves import Group
@@ -179,7 +179,7 @@ class RecallRun:
         new = [ordinal for ordinal in dict.fromkeys(ordinals) if ordinal not in loaded]
         if new:
             records, bodies = self._read(new)
-            whole = self.positions.has_titles or self.question.ask is Ask.WHEN
+            whole = self.positions.has_titles or self.question.asks_when
             readings = self.reader.read([body.content for body in bodies], whole=whole)
             loaded.update(zip(new, map(LoadedAtom, records, bodies, readings), strict=True))
         return [loaded[ordinal] for ordinal in ordinals]

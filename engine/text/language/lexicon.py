@@ -68,16 +68,6 @@ TITLES: Final = _LISTS["titles"]
 
 NAME_PARTICLES: Final = _LISTS["name_particles"]
 
-UNCHANGING: Final = _LISTS["unchanging"]
-
-LIGHT_GERUNDS: Final = _LISTS["light_gerunds"]
-
-BE: Final = _LISTS["be"]
-
-PERFECT: Final = _LISTS["perfect"]
-
-BEFORE_BARE: Final = _LISTS["before_bare"]
-
 BARE_VERBS: Final = _LISTS["verbs"] | {group[0] for group in _VERB_GROUPS}
 """Verbs in their base form."""
 

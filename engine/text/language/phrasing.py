@@ -1,8 +1,8 @@
-"""The phrasing of English questions: introductory and closing phrases, the kind of answer, and lists.
+"""The phrasing of English questions: introductory and closing phrases, times that are asked for, and lists.
 
 Greetings, thanks, and phrases such as "can you remind me what we said about" are removed from the beginning
-and the end until no pattern matches. The kind of answer is determined from the interrogative and the words
-next to it. The subjects of a question are listed in "Anna, Boris and Clara". The patterns match lower-case
+and the end until no pattern matches. The interrogative and the words next to it decide whether a question
+asks when. The subjects of a question are listed in "Anna, Boris and Clara". The patterns match lower-case
 words that are separated by single spaces; all repetitions are bounded.
 """
 
@@ -14,7 +14,7 @@ from functools import cache
 from typing import Final
 
 from engine.base.characters import lazy
-from engine.text.language.question_model import Ask, Entity
+from engine.text.language.question_model import Entity
 from engine.text.language.tokenizer import Token
 
 _FIRST_PIECES: Final = 48
@@ -156,8 +156,8 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 
 
 _PIECES_MAX: Final = 400
-"""To determine the kind of answer, at most this many pieces at the beginning of a question are read. A longer
-text is usually a story and not a question."""
+"""Only this many pieces at the beginning of a question are searched for the interrogative. A longer text is
+usually a story and not a question."""
 
 _AUX: Final = (
     r"(?:is|are|was|were|am|do|does|did|has|have|had|can|could|will|would|should|may|might|must|shall|"
@@ -176,64 +176,17 @@ _INNER_INTERROGATIVE: Final = lazy(
 )
 
 _IS_THE: Final = r"(?: (?:is|are|was|were|the|exact|specific|approximate|total|average|highest|lowest)){0,3}"
-_WORDS: Final = r"(?: [a-z'-]{1,20}){0,2}?"
 _TIMES: Final = lazy(
     rf"how (?:long ago|recently|soon)\b|(?:what|which){_IS_THE} "
     r"(?:time|date|day|weekday|month|year|week|weekend|season|decade|century|era|hour)\b"
 )
-_QUANTITIES: Final = lazy(
-    r"how (?:many|much|often|old|long|far|tall|big|large|frequently|high|deep|heavy)\b"
-    rf"|(?:what|which){_IS_THE} (?:number|amount|quantity|count|percentage|price|cost|age|population)\b"
-)
-_PLACES: Final = lazy(
-    rf"(?:what|which){_WORDS} (?:place|places|city|cities|town|country|countries|state|states|location|"
-    r"locations|province|region|continent|village|county|island|address|street|venue|district|neighbou?rhood|spot)\b"
-)
-_PERSONS: Final = lazy(
-    rf"(?:what|which)(?: of the)?{_WORDS} (?:person|people|man|woman|boy|girl|actor|actors|actress|actresses|"
-    r"director|author|writer|singer|musician|player|politician|friend|colleague|neighbou?r|artist|composer|"
-    r"president|king|queen|senator|rapper|poet|scientist|founder|founders|teacher|doctor)\b"
-)
-_RELATED: Final = r"(?:related|connected|linked|associated|tied|alike|similar|different)"
-_RELATIONS: Final = lazy(
-    rf"\bhow (?:is|are|was|were) (?:[^ ]{{1,40}} ){{1,16}}{_RELATED}\b"
-    r"|\bhow (?:do|does|did) (?:[^ ]{1,40} ){1,16}(?:relate|connect|differ|compare|know)\b"
-    r"|\b(?:relations?|relationships?|connections?|links?|differences?|similarity|similarities|overlap) "
-    r"(?:is |was |are |were |do |does |exists? )?(?:there )?between\b"
-    rf"|\b(?:have (?:[a-z]{{1,12}} )?in common|{_RELATED} to each other|know each other)\b"
-    r"|\bwhat is (?:[^ ]{1,40} ){1,3}(?:relation|relationship|connection) (?:to|with)\b"
-)
-_LATEST: Final = lazy(
-    r"\b(?:latest|newest|most recent|most recently|current|currently|at the moment|at present|right now|"
-    r"these days|nowadays|as of now|up to date|up-to-date|what's new|what is new|"
-    r"where (?:do (?:we|things) stand|are we))\b"
-)
 
 
-def kind_of(pieces: Sequence[Token], first: int, *, dated: bool) -> Ask:
-    """Return the kind of answer that a question asks for.
-
-    `pieces` is the whole question, and `first` is the index at which the core of the question begins. `dated`
-    is True if the question mentions a date.
-    """
-    core = _joined(pieces[first : first + _PIECES_MAX])
-    whole = _joined(pieces[:_PIECES_MAX])
+def asks_when(pieces: Sequence[Token]) -> bool:
+    """Return True if a question asks for a time. `pieces` is the core of the question."""
+    core = " ".join(piece.low for piece in pieces[:_PIECES_MAX])
     from_interrogative = _from_interrogative(core)
-    if from_interrogative.startswith("when") or _TIMES.match(from_interrogative):
-        return Ask.WHEN
-    if _QUANTITIES.match(from_interrogative):
-        return Ask.HOW_MANY
-    if _RELATIONS.search(core):
-        return Ask.RELATION
-    # "X, the current head of Y, was born where?": "current" belongs to the statement.
-    after_statement = from_interrogative != "" and not core.startswith(from_interrogative)
-    if not (dated or after_statement) and _LATEST.search(whole):
-        return Ask.LATEST
-    if from_interrogative.startswith("where") or _PLACES.match(from_interrogative):
-        return Ask.WHERE
-    if from_interrogative.startswith("who") or _PERSONS.match(from_interrogative):
-        return Ask.WHO
-    return Ask.OTHER
+    return from_interrogative.startswith("when") or _TIMES.match(from_interrogative) is not None
 
 
 def _from_interrogative(core: str) -> str:
@@ -245,10 +198,6 @@ def _from_interrogative(core: str) -> str:
     if match is None and _YES_OR_NO.match(core) is None:
         match = max(_INNER_INTERROGATIVE.finditer(core), key=re.Match.start, default=None)
     return core[match.start("word") :] if match else ""
-
-
-def _joined(pieces: Sequence[Token]) -> str:
-    return " ".join(piece.low for piece in pieces)
 
 
 _BETWEEN: Final = lazy(

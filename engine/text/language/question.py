@@ -20,8 +20,8 @@ from engine.text.analyzer import STOP_WORDS, analyze_query
 from engine.text.language.calendar import day_of, resolve
 from engine.text.language.lexicon import GENERIC, NAME_PARTICLES
 from engine.text.language.parts_of_speech import abbreviates, parts_of
-from engine.text.language.phrasing import core_of, kind_of
-from engine.text.language.question_model import RULES, Ask, Entity, Part, Question, TimeSpan, Word
+from engine.text.language.phrasing import asks_when, core_of
+from engine.text.language.question_model import RULES, Entity, Part, Question, TimeSpan, Word
 from engine.text.language.time_mentions import TimeMention, find_times
 from engine.text.language.tokenizer import Token, bare, clean, is_identifier, quotations, split
 
@@ -192,10 +192,10 @@ def _analyzed(text: str) -> _Analysis:
     terms = tuple(analyze_query(core))
     window = _window(pieces)
     if not window:
-        return _Analysis(Question(text, core, (), terms, (), (), (), (), Ask.OTHER, RULES), ())
+        return _Analysis(Question(text, core, (), terms, (), (), (), (), False, RULES), ())
     read = safe[: window[-1].end]
     all_mentions = find_times(read)
-    inside, parts = window[first:last], _parts(read, window, all_mentions)[first:last]
+    inside, parts = window[first:last], _parts(window, all_mentions)[first:last]
     quoted = quotations(inside)
     for i in (i for start, end in quoted for i in range(start, end)):
         if inside[i].word and inside[i].low not in STOP_WORDS:
@@ -218,8 +218,8 @@ def _analyzed(text: str) -> _Analysis:
         nouns=_among(terms, words, _NOUNS),
         names=_among(terms, words, frozenset({Part.PROPER})),
         entities=find_entities(text, inside, parts, quoted, frozenset(terms)),
-        times=(times := _times(text, mentions, None)),
-        ask=kind_of(pieces, first, dated=any(time.start is not None for time in times)),
+        times=_times(text, mentions, None),
+        asks_when=asks_when(pieces[first:]),
         pipeline=RULES,
     )
     return _Analysis(question, mentions)
@@ -245,7 +245,7 @@ def _window(pieces: list[Token]) -> list[Token]:
     return pieces if 0 < len(words) <= WORDS_MAX else pieces[: words[WORDS_MAX - 1] + 1] if words else []
 
 
-def _parts(text: str, pieces: Sequence[Token], times: Sequence[TimeMention]) -> list[Part | None]:
+def _parts(pieces: Sequence[Token], times: Sequence[TimeMention]) -> list[Part | None]:
     """Return the part of speech of each piece, or None for a mark.
 
     A piece of a mention of a time is always TIME. An identifier outside mentions of times is always PROPER.
@@ -253,7 +253,7 @@ def _parts(text: str, pieces: Sequence[Token], times: Sequence[TimeMention]) -> 
     parts: list[Part | None] = []
     remaining = iter(times)
     time = next(remaining, None)
-    for piece, part in zip(pieces, parts_of(text, pieces), strict=True):
+    for piece, part in zip(pieces, parts_of(pieces), strict=True):
         while time is not None and time.end <= piece.start:
             time = next(remaining, None)
         if not piece.word:

@@ -5,27 +5,12 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Final, NamedTuple
 
-RULES: Final = "memroot rules 2"
+RULES: Final = "memroot rules 3"
 """The name of the rules that analyse questions. Each answer reports this name.
 
 The name contains a number. The number increases whenever a change of the rules changes the analysis of any
 question.
 """
-
-
-class Ask(StrEnum):
-    """The kind of answer that a question asks for."""
-
-    WHEN = "when"
-    WHERE = "where"
-    WHO = "who"
-    HOW_MANY = "how many"
-    """A quantity: the question asks how many, how much, how often, how old or how long."""
-    RELATION = "relation"
-    """The relation between two things."""
-    LATEST = "latest"
-    """The current state of a thing."""
-    OTHER = "other"
 
 
 class Part(StrEnum):
@@ -99,7 +84,7 @@ class Question(NamedTuple):
     at most 8, and no two have equal terms."""
     times: tuple[TimeSpan, ...]
     """The mentions of times, in the order of the text."""
-    ask: Ask
-    """The kind of answer that the question asks for."""
+    asks_when: bool
+    """True if the question asks for a time."""
     pipeline: str
     """The name of the rules that produced this analysis: `RULES`."""

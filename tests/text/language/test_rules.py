@@ -10,7 +10,7 @@ from engine.text.analyzer import STOP_WORDS
 from engine.text.language import question
 from engine.text.language.lexicon import read_lists
 from engine.text.language.question import analyze_question
-from engine.text.language.question_model import RULES, Part
+from engine.text.language.question_model import RULES
 
 LISTS = [
     (file, name)
@@ -75,13 +75,3 @@ def test_a_missing_word_list_is_an_error() -> None:
     """A missing word list raises FileNotFoundError."""
     with pytest.raises(FileNotFoundError):
         read_lists("engine.text.language", "nothing.txt")
-
-
-def test_a_zero_width_space_separates_words_like_a_mark() -> None:
-    """A zero-width space separates a verb from its object as a comma does."""
-
-    def first(text: str) -> Part:
-        return analyze_question(text).words[0].part
-
-    assert first("paint\u200bthe wall") is first("paint, the wall") is Part.NOUN
-    assert first("paint the wall") is Part.VERB

@@ -4,7 +4,7 @@ A word that the question repeats weighs more, and its irregular forms weigh less
 of the question count as words. Pseudo-relevance feedback (RM3, Abdul-Jaleel et al. 2004) adds terms of the
 best candidates. All these become weights of terms and lists of documents (`scoring`).
 
-The other signals multiply scores by factors: labels, names, times, provenance, closeness of words and trust.
+The other signals multiply scores by factors: labels, times, provenance, closeness of words and trust.
 Some factors are computed from the index and the tag sets, the others from the texts of the best candidates.
 """
 
@@ -21,11 +21,10 @@ from engine.base.limits import TRUST_MAX
 from engine.base.native import NATIVE
 from engine.followers.tags import day_of, union, values
 from engine.index.index_view import TermRows
-from engine.query.recall.recall_run import LoadedAtom, Mentions, Pool, RecallRun
+from engine.query.recall.recall_run import LoadedAtom, Pool, RecallRun
 from engine.query.recall.signals.scoring import Lists, WeightedTerm, idf, weighted_terms
 from engine.text.analyzer import KERNEL_TERMS, STOP_WORDS, analyze_query
 from engine.text.language.parts_of_speech import forms_of
-from engine.text.language.question_model import Ask
 from proofs.leaves import Group, tag_identity
 
 TAGS_SEEN_MAX: Final = 64
@@ -52,10 +51,6 @@ FEEDBACK_TERMS: Final = 6
 
 FEEDBACK_SHARE_MAX: Final = 0.1
 """A term that is in more than this share of all documents is not added to the query."""
-
-RELATION: Final = 5.0
-"""If the question asks how names are related, the weight of the signal `together` is multiplied by this
-number."""
 
 DAYS_MAX: Final = 400
 """If atoms were created on more than this many days of a time span, the time span is ignored.
@@ -224,18 +219,6 @@ def boost_labels(run: RecallRun, pool: Pool) -> None:
     pool.multiply("label", 1.0 + run.signals.label * labelled)
 
 
-def boost_co_occurrence(run: RecallRun, pool: Pool, mentions: Mentions) -> None:
-    """Boost atoms that mention several of the names in the question (signal `together`)."""
-    names = [entity for entity in run.question.entities if entity.proper]
-    if not run.signals.together or len(names) < 2 or not len(pool):
-        return
-    count = np.zeros(len(pool))
-    for entity in names:
-        count += np.logical_and.reduce([mentions.of(term) for term in entity.terms])
-    weight = run.signals.together * (RELATION if run.question.ask is Ask.RELATION else 1.0)
-    pool.multiply("together", 1.0 + weight * np.maximum(count - 1.0, 0.0))
-
-
 def boost_dates(run: RecallRun, pool: Pool) -> None:
     """Boost atoms that were created at a time named in the question."""
     days = [
@@ -276,7 +259,7 @@ def boost_texts(run: RecallRun, pool: Pool, rows: Sequence[int], atoms: Sequence
     `atoms` holds these candidates with their texts, in the same order.
     """
     signals = run.signals
-    dated = atoms if run.question.ask is Ask.WHEN else ()
+    dated = atoms if run.question.asks_when else ()
     trusted = any(atom.record.trust is not None for atom in atoms)
     shares = {
         "proximity": [signals.proximity * atom.reading.proximity for atom in atoms if signals.proximity],

@@ -195,28 +195,11 @@ def test_a_time_before_1970_is_no_time_of_an_atom() -> None:
     assert decided("time", atoms, "the kettle in 1965") == ["late", "late"]
 
 
-def test_several_names_together_count_more() -> None:
-    """`together`: an atom with two of the question's names ranks before one with a name and a noun."""
-    atoms = [named("one", "Anna had kettles", 1), named("two", "Anna met Boris", 2)]
-    assert decided("together", atoms, "What do Anna and Boris say of kettles?") == ["one", "two"]
-
-
-def test_asked_how_they_are_related_names_together_count_much_more() -> None:
-    """`together`: a question of relation adds half of the score, not a tenth."""
-    atoms = [named("one", "Anna had kettles", 1), named("two", "Anna met Boris", 2)]
-    for question, share in (("What do Anna and Boris say?", 0.1), ("How are Anna and Boris related?", 0.5)):
-        hit = ask(atoms, question, only("together"), explain=True).hits[0]
-        assert hit.key == "two"
-        words, together = (hit.signals or {}).values()
-        assert together == pytest.approx(share * words, abs=2e-6)
-
-
-def test_the_whole_name_must_be_there() -> None:
-    """`together`: half of a two-word name does not count."""
-    atoms = [named("half", "Boris and Anna and Lee", 1), named("whole", "Anna Lee met Boris Klein", 2)]
-    hits = ask(atoms, "Anna Lee and Boris Klein", only("together"), explain=True).hits
-    told = {hit.key: "together" in (hit.signals or {}) for hit in hits}
-    assert told == {"half": False, "whole": True}
+@pytest.mark.parametrize("question", ["What do Anna and Boris say?", "How are Anna and Boris related?"])
+def test_an_atom_with_several_names_of_the_question_comes_first(question: str) -> None:
+    """`words`: each of the names counts, so an atom with both precedes an atom with one of them twice."""
+    atoms = [named("one", "Anna had kettles, Anna said", 1), named("two", "Anna met Boris", 2)]
+    assert keys(ask(atoms, question).hits) == ["two", "one"]
 
 
 def test_what_is_internal_comes_before_what_is_external_and_that_before_quarantine() -> None:
