@@ -2,24 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from json import dumps
 from typing import Any, NamedTuple
 
-from proofs.basis import Basis
-from proofs.claims import Claim
 from proofs.errors import ProofError
 from proofs.verifier import examine
 from tests.javascript.node import Answer, ask, proof_question
+from tests.soundness.wire import Asked
 from tests.vectors.shown import shown
-
-
-class Asked(NamedTuple):
-    """A proof, the basis and the claims that it is put to the verifiers with."""
-
-    data: bytes
-    basis: Basis
-    claims: Sequence[Claim]
 
 
 class Verdicts(NamedTuple):

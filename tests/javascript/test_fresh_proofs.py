@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 
 from engine.commands import Add
 from proofs.basis import Root
-from tests.javascript.agreement import Asked, verdicts
+from tests.javascript.agreement import verdicts
 from tests.reference.both import real_basis
 from tests.reference.claims import Claim
+from tests.soundness.wire import Asked
 from tests.support.workloads import commands, id_of
 from tests.trust.proving.support import every_claim, filled, log_head
 from tests.vectors.stores import Made, engine_of, made, ticks

@@ -5,13 +5,22 @@ from __future__ import annotations
 from tests.reference import claims as c
 from tests.reference.build import log_leaves
 from tests.reference.claims import Claim
-from tests.reference.journals import atom_id, edge_key
 from tests.reference.world import World, mth
 from tests.spec.spec_naive import Rows, identity, opened, u
 
 UNKNOWN = 1 << 40
 Texts = dict[bytes, tuple[set[bytes], set[bytes]]]
 """Key of each live atom → the identities of its tags, and the terms of its text."""
+
+
+def atom_id(number: int) -> bytes:
+    """Return the id of the n-th atom."""
+    return u(number + 1, 16)
+
+
+def edge_key(source: int, target: int, code: bytes = b"\1") -> bytes:
+    """Return the key of an edge."""
+    return atom_id(source) + code + atom_id(target)
 
 
 def texts(at: World) -> Texts:

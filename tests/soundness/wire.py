@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import fields
 from typing import Any, Final, NamedTuple
 
@@ -22,6 +22,14 @@ LINK, OPENING, SEGMENTS, ATOMS, EDGES, TAGS, WITNESSES = range(2, 9)
 """The positions of the parts of a proof in its array."""
 
 Plain = list[Any]
+
+
+class Asked(NamedTuple):
+    """A proof, the basis and the claims that it is put to a verifier with."""
+
+    data: bytes
+    basis: Basis
+    claims: Sequence[Claim]
 
 
 class Item(NamedTuple):
@@ -159,14 +167,3 @@ def at_path(parts: Any, path: tuple[int, ...]) -> Any:
             raise TypeError("only arrays have places in them")
         parts = parts[at]
     return parts
-
-
-def dump(items: Iterable[Item], cases: Iterable[tuple[str, Case]]) -> bytes:
-    """Return items and named cases as bytes."""
-    return cbor2.dumps([[list(item) for item in items], [[name, *case] for name, case in cases]])
-
-
-def load(raw: bytes) -> tuple[list[Item], list[tuple[str, Case]]]:
-    """Return the items and cases that `dump` wrote."""
-    items, cases = cbor2.loads(raw)
-    return [Item(*item) for item in items], [(name, Case(*case)) for name, *case in cases]

@@ -24,19 +24,15 @@ from proofs.hashing import (
 )
 from proofs.leaves import Group, set_row
 from proofs.limits import BUNDLE_BYTES_MAX, PROOF_BYTES_MAX
-from proofs.log import leaf_hash
 from proofs.proof_file import DEPTH_MAX, ITEMS_MAX, MAGIC, PATH_HASHES_MAX
 from proofs.smt import bit_of
 from proofs.verifier import verify
 from proofs.vkey import FORMAT
 from tests.reference.both import real_claim
 from tests.reference.verifier import Basis, check
-from tests.spec import spec_paths
 from tests.spec.spec_grammar import grammar
 from tests.spec.spec_page import PARTS, block, example_values, named, table
-from tests.vectors import logs
 from tests.vectors.example import OF_THE_LOG, PROVED, STORE, claim_in_words, example_memory
-from tests.vectors.load import read
 
 pytestmark = pytest.mark.slow
 
@@ -272,33 +268,3 @@ def test_format_characters_are_listed() -> None:
 def test_numbers_in_the_algorithm_are_the_constants(sentence: str, value: int | str) -> None:
     """The bounds in the algorithm have the values of the code."""
     assert sentence.format(value) in FLAT
-
-
-@pytest.mark.parametrize(("name", "of"), [("inclusion", "not_included"), ("consistency", "not_consistent")])
-def test_the_page_and_the_vectors_agree_on_paths(name: str, of: str) -> None:
-    """The checks of section 20.6 accept every valid path of log.json and refuse every invalid one."""
-    roots = {size: bytes.fromhex(root) for size, root in read("log")["roots"]}
-
-    def accepted(one: dict[str, object]) -> bool:
-        size, path = one["size"], one["path"]
-        raw = bytes.fromhex(str(path))
-        hashes = [raw[at : at + 32] for at in range(0, len(raw), 32)]
-        root = bytes.fromhex(str(one["root"])) if "root" in one else roots[question["size"]]
-        assert isinstance(size, int)
-        if name == "inclusion":
-            index = one["index"]
-            assert isinstance(index, int)
-            leaf = (
-                bytes.fromhex(str(one["leaf"])) if "leaf" in one else leaf_hash(logs.entry(question["index"]))
-            )
-            return spec_paths.inclusion(index, size, leaf, hashes, root)
-        old = one["old"]
-        assert isinstance(old, int)
-        old_root = bytes.fromhex(str(one["old_root"])) if "old_root" in one else roots[question["old"]]
-        return spec_paths.consistency(old, old_root, size, root, hashes)
-
-    for question in read("log")[name]:
-        assert accepted(question), question
-    for wrong in read("log")[of]:
-        question = read("log")[name][wrong["of"]]
-        assert not accepted(question | wrong), wrong

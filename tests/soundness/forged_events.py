@@ -5,7 +5,6 @@ Hashes are right in all of them, so that only the forms of headers and payloads 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from functools import cache
 from random import Random
@@ -17,8 +16,8 @@ from proofs.basis import LogHead
 from proofs.claims import EventIs
 from proofs.hashing import commitment
 from proofs.log import leaf_hash
-from tests.javascript.agreement import Asked
-from tests.javascript.odd_values import (
+from tests.reference.hashes import root_by_path
+from tests.soundness.odd_values import (
     ANYTHING,
     FURTHER,
     LARGE_LISTS,
@@ -30,9 +29,9 @@ from tests.javascript.odd_values import (
     TEXTS,
     encoded,
 )
-from tests.reference.hashes import root_by_path
 from tests.soundness.recoding import recoded
-from tests.vectors.make import FOLDER
+from tests.soundness.wire import Asked
+from tests.vectors.load import read
 
 COMMITMENT, COMMON = 5, 7
 """Where the commitment stands in a header, and how many fields all headers have."""
@@ -52,7 +51,7 @@ class Event(NamedTuple):
 def events() -> list[Event]:
     """Return the first event of each kind in the golden journal whose payload is there."""
     found: dict[int, Event] = {}
-    for one in json.loads((FOLDER / "journal.json").read_bytes())["events"]:
+    for one in read("journal")["events"]:
         if one["payload"] is not None:
             event = Event(_items(one["header"]), _items(one["payload"][64:]))
             found.setdefault(event.header[3], event)

@@ -11,10 +11,10 @@ from proofs.basis import LogHead
 from proofs.claims import NoAtom
 from proofs.hashing import EMPTY
 from proofs.log import leaf_hash
-from tests.javascript.agreement import Asked
-from tests.javascript.forged_events import COMMON, STORE, Items, events
-from tests.javascript.odd_values import encoded
 from tests.reference.hashes import overall, root_by_path
+from tests.soundness.forged_events import COMMON, STORE, Items, events
+from tests.soundness.odd_values import encoded
+from tests.soundness.wire import Asked
 
 SEQ, KIND, CHECKPOINT = 1, 3, 10
 CLAIM = NoAtom(b"\x77" * 16)

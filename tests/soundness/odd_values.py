@@ -84,7 +84,7 @@ LISTS: Final[list[Any]] = [
     [["x"]],
     ["b", "a", "a"],
 ]
-METAS: Final[list[dict[Any, Any]]] = [
+METAS: Final[list[Any]] = [
     {},
     {"a": None},
     {"": 1},
@@ -95,6 +95,7 @@ METAS: Final[list[dict[Any, Any]]] = [
     {"b": 1, "aa": 2},
     {"aa": 1, "b": 2},
     {"b": 1, "a": 2},
+    Raw(b"\xa2\x61a\x01\x61a\x02"),
     *({"x" * length: True} for length in (64, 65)),
     *({f"{at:02}": at for at in range(count)} for count in (32, 33)),
     *(
@@ -117,10 +118,12 @@ MAPS: Final[list[Any]] = [
     Raw(b"\xa1\x18\x00\x61a"),
     Raw(b"\xbf\x00\x61a\xff"),
     Raw(b"\xb8\x01\x00\x61a"),
+    Raw(b"\xd9\xd9\xf7\xa1\x00\x61x"),
+    Raw(b"\xa2\x00\x61x"),
 ]
 SIMPLE: Final[list[Any]] = [None, False, True, *(Raw(bytes([0xE0 + at])) for at in (0, 19, 23))]
 ANYTHING: Final = [*INTEGERS, *TEXTS, *STRINGS, *FLOATS, *LISTS, *MAPS, *SIMPLE]
-META_VALUES: Final = [*INTEGERS, *TEXTS, *FLOATS, *SIMPLE, b"", []]
+META_VALUES: Final = [*INTEGERS, *TEXTS, *FLOATS, *SIMPLE, b"", [], Raw(b"\x38\x00"), Raw(b"\xfb\x3f")]
 FURTHER: Final = 6
 """One more than there are further fields."""
 LARGE_TEXTS: Final = ["x" * 1_048_576, "x" * 1_048_577, "é" * 524_288, "é" * 524_289]
