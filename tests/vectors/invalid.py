@@ -3,32 +3,49 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import chain
+from functools import cache
+from itertools import chain, islice
 from random import Random
 from typing import NamedTuple
 
-from proofs.errors import ProofError
-from proofs.verifier import verify
 from tests.reference import claims as c
-from tests.reference.both import ask, real_basis, real_claim
-from tests.reference.cbor import UINT, head
+from tests.reference.both import ask, real_basis, reference_basis, reference_claim
 from tests.reference.claims import Basis, Claim
-from tests.vectors import bounds, codings, mutations
-from tests.vectors.forgeries import forgeries
+from tests.reference.forged import forged_roots
+from tests.soundness.mutations import CLASSES, Seed
+from tests.soundness.wire import Item, plain_basis, plain_claim
+from tests.vectors import bounds
+from tests.vectors.edits import Edit, difference
 from tests.vectors.golden import golden
-from tests.vectors.items import Edit, difference, dropped, edited, replaced, spans
-from tests.vectors.reasons import ambiguous
-from tests.vectors.stores import plain
 from tests.vectors.valid import Valid, valid
 
 LONGEST = 4_000
-"""All mutations are applied only to proofs of fewer bytes."""
-EACH = 7
+"""All changes are applied only to proofs of fewer bytes."""
+SHORT, OTHERS = 800, 4
+"""The bytes of the other proofs whose parts and claims are used, and their number for one proof."""
+TRIED = 40
+"""The number of changes of each class that are tried on a valid proof."""
+STEP = 8
+"""Of the changes that a class makes in order, one of so many is tried."""
+EACH = 4
 """The maximum number of invalid proofs in the file for one valid proof and one reason."""
+FORGED = 300
+"""The number of changes with a matching root that are tried on a valid proof."""
 FORGERIES_EACH = 3
 """The maximum number of invalid proofs with a matching root for one valid proof and one reason."""
 SHALLOW = ("form", "encoding", "kind", "missing", "unneeded", "root")
 """Reasons that do not depend on the hashes; forgeries with these reasons are not listed."""
+CHANGES = {
+    "M1": "a bit flipped",
+    "M2": "a field with another value or of another type",
+    "M3": "items or hashes dropped, repeated, inserted or in another order",
+    "M4": "too short or too long",
+    "M5": "a part of another proof",
+    "M6": "checked for another basis or other claims",
+    "M7": "checked for the claims of another proof",
+    "M8": "an item in another encoding",
+}
+"""Class of changes in `tests/soundness/mutations.py` → what it does."""
 
 
 class Invalid(NamedTuple):
@@ -47,56 +64,45 @@ class Candidate(NamedTuple):
     """An `Invalid` whose reason is not known yet."""
 
     change: str
-    edits: list[Edit]
+    data: bytes
     basis: Basis
     claims: list[Claim]
 
 
 def invalid() -> list[Invalid]:
-    """Return all invalid proofs in the order of the file.
-
-    Raises:
-        AssertionError: the verifier accepts one of the proofs.
-    """
+    """Return all invalid proofs in the order of the file."""
     found: list[Invalid] = []
-    seen: set[object] = set()
-    whole = first_of_each()
-    for n, one in enumerate(valid()):
-        rng = Random(f"invalid {n}")
-        own: list[Invalid] = []
-        questions = other_questions(one, rng) if n in whole else ()
-        for candidate in chain(mutated(one, rng, n in whole), questions):
-            data = edited(one.data, candidate.edits)
-            key = (data, candidate.basis, tuple(candidate.claims))
-            if key not in seen and key != (one.data, one.basis, tuple(one.claims)):
-                seen.add(key)
-                own.append(Invalid(n, *candidate, refusal(data, candidate)))
-        found += sampled_by_reason(own, rng)
-        if n in whole and one.basis[0] == "root":
-            found += forged(n, one, rng)
-    return [*found, *beyond_bounds(), *of_two_reasons()]
+    for n in sorted(first_of_each()):
+        one, rng = valid()[n], Random(f"invalid {n}")
+        found += listed(n, chain(changed(n, rng), too_large(one), other_questions(one)), EACH, rng)
+        if one.basis[0] == "root":
+            own = listed(n, forged(one, rng), FORGERIES_EACH, rng)
+            found += [made for made in own if made.reason not in SHALLOW]
+    of = next(n for n, one in enumerate(valid()) if one.store == "bounds")
+    beyond = (Candidate(made.what, made.data, made.basis, made.claims) for made in bounds.refused())
+    return [*found, *listed(of, beyond, 1 << 10, Random(0))]
 
 
-def sampled_by_reason(given: list[Invalid], rng: Random) -> list[Invalid]:
-    """Return at most EACH invalid proofs for each reason, in the given order."""
-    by_reason: dict[str, list[int]] = {}
-    for at, one in enumerate(given):
-        by_reason.setdefault(one.reason, []).append(at)
-    kept = [rng.sample(some, min(EACH, len(some))) for some in by_reason.values()]
-    return [given[at] for at in sorted(chain.from_iterable(kept))]
+def listed(n: int, candidates: Iterator[Candidate], each: int, rng: Random) -> list[Invalid]:
+    """Return at most `each` invalid proofs for each reason, made from valid proof `n`.
 
-
-def refusal(data: bytes, candidate: Candidate) -> str:
-    """Return the reason for which the verifier refuses the proof."""
-    try:
-        verify(data, real_basis(candidate.basis), [real_claim(*claim) for claim in candidate.claims])
-    except ProofError as error:
-        return error.reason
-    raise AssertionError(f"accepted: {candidate.change} of {candidate.claims}")
+    Proofs that are accepted are left out, and those that the two verifiers refuse for different reasons.
+    """
+    by_reason: dict[str, dict[object, Candidate]] = {}
+    for one in candidates:
+        answers = ask(one.data, one.basis, one.claims)
+        assert answers.agree, one.change
+        if isinstance(answers.real, str) and answers.real == answers.reference:
+            by_reason.setdefault(answers.real, {}).setdefault((one.data, one.basis, tuple(one.claims)), one)
+    return [
+        Invalid(n, one.change, difference(valid()[n].data, one.data), one.basis, one.claims, reason)
+        for reason, own in by_reason.items()
+        for one in rng.sample(list(own.values()), min(each, len(own)))
+    ]
 
 
 def first_of_each() -> set[int]:
-    """Return the numbers of the valid proofs to which all mutations are applied.
+    """Return the numbers of the valid proofs that are changed.
 
     They include one proof for each combination of claim, basis and state.
     """
@@ -110,172 +116,86 @@ def first_of_each() -> set[int]:
     return {*firsts.values(), *several, *wide}
 
 
-def mutated(one: Valid, rng: Random, whole: bool) -> Iterator[Candidate]:
-    """Yield changed proofs of the same claims."""
-    found = spans(one.data)
-    mutators = mutations.ALL if whole and one.basis[0] == "root" else (codings.flipped, codings.lengths)
-    if whole and one.basis[0] == "log":
-        mutators = (codings.flipped, mutations.parts, mutations.hashes)
-    made = chain.from_iterable(mutate(one.data, found, rng) for mutate in mutators)
-    for change, edits in list(made) if whole else rng.sample(list(made), 2):
-        yield Candidate(change, edits, one.basis, one.claims)
-    if whole and one.basis[0] == "root" and one.claims[0][0] in (c.ATOM, c.TAGGED):
-        for change, edits in codings.sizes(one.data, found, rng):
-            yield Candidate(change, edits, one.basis, one.claims)
+@cache
+def seeds() -> list[Seed]:
+    """Return the valid proofs in the form that the classes of changes take."""
+    found = []
+    for one in valid():
+        basis, claims = real_basis(one.basis), one.real_claims
+        item = Item(one.store, one.data, plain_basis(basis), [plain_claim(claim) for claim in claims])
+        found.append(Seed(item, basis, claims))
+    return found
 
 
-def other_questions(one: Valid, rng: Random) -> Iterator[Candidate]:
-    """Yield the same proof with other bases or claims."""
-    for change, basis in other_bases(one):
-        yield Candidate(change, [], basis, one.claims)
-    for change, claims in other_claims(one):
-        yield Candidate(change, [], one.basis, claims)
-    if len(one.claims) == 1 and one.claims[0][0] in (c.TAG, c.NO_TAG, c.TAGGED, c.TERM):
-        number, subject, _, _ = one.claims[0]
-        found, sibling = spans(one.data), number + 1 if number % 2 else number - 1
-        edits = replaced(found[8, 0, 0], head(UINT, sibling))
-        yield Candidate(
-            f"checked as claim {sibling}, with its number in the witness",
-            edits,
-            one.basis,
-            [opposite(one.claims[0])],
-        )
-        if number in (c.TAGGED, c.TERM):
-            last = found[8, 0].number - 1
-            less = dropped(found, (8, 0, last))
-            edits = [less[0], *edits, less[1]]
-            change = f"checked as claim {sibling}, with its number in the witness and without the list"
-            yield Candidate(change, edits, one.basis, [(sibling, subject, None, False)])
+def changed(n: int, rng: Random) -> Iterator[Candidate]:
+    """Yield changes of each class of a valid proof."""
+    own = valid()[n].data
+    short = [seed for seed in seeds() if len(seed.item.data) < SHORT]
+    for name, change in CHANGES.items():
+        others = rng.sample(short, OTHERS) if name in ("M5", "M6", "M7") else []
+        attempts = CLASSES[name]([seeds()[n], *others], rng)
+        of_own = (one for one in attempts if own in (one.data, one.honest))
+        for attempt in islice(of_own, 0, STEP * TRIED, STEP):
+            claims = [reference_claim(claim) for claim in attempt.claims]
+            yield Candidate(change, attempt.data, reference_basis(attempt.basis), claims)
 
 
-def opposite(claim: Claim) -> Claim:
-    """Return the claim that contradicts a claim."""
-    number, subject, _, _ = claim
-    sibling = number + 1 if number % 2 else number - 1
-    return sibling, subject, 0 if sibling in c.WITH_STATE else None, False
+def too_large(one: Valid) -> Iterator[Candidate]:
+    """Yield proofs with more bytes than a proof may have."""
+    if one.basis[0] == "root" and one.claims[0][0] in (c.ATOM, c.TAGGED):
+        for count in (65_537, 16_777_217):
+            yield Candidate(f"{count:,} zero bytes after it", one.data + bytes(count), one.basis, one.claims)
 
 
-def other_bases(one: Valid) -> Iterator[tuple[str, Basis]]:
-    """Yield bases with a different root, store or size than the basis of the proof."""
+def other_questions(one: Valid) -> Iterator[Candidate]:
+    """Yield the same proof with bases or claims that no proof has, or that contradict its own."""
     store_id, root, size = c.parts_of(one.basis)
-    of_state = any(claim[0] in c.STATE_CLAIMS for claim in one.claims)
-    names_store = of_state or any(claim[0] == c.PREFIX_ROOT for claim in one.claims)
-    other = root[:31] + bytes([root[31] ^ 1])
-    if one.basis[0] == "root":
-        yield "against a root with its last bit flipped", ("root", store_id, other, size)
-        yield "against a root of zeros", ("root", store_id, bytes(32), None)
-        if size is not None:
-            yield "against the root of one event more", ("root", store_id, root, size + 1)
-        yield "against the root as of a log", ("log", store_id, size or 1, root)
-        if one.store == "golden":
-            older = golden().worlds[golden().checkpoint].roots["overall"]
-            yield "against an older root of the store", ("root", store_id, older, None)
-        yield "against another store's root", ("root", store_id, plain(1).worlds[2].roots["overall"], None)
-        yield "against a root of 31 bytes", ("root", store_id, root[:31], size)
-        yield "against a store id of 15 bytes", ("root", store_id[:15], root, size)
-    else:
-        yield "against a log root with its last bit flipped", ("log", store_id, size or 1, other)
-        yield "against a log of no events", ("log", store_id, 0, root)
-        if of_state:
-            yield "against a log of one event more", ("log", store_id, (size or 1) + 1, root)
-            yield "against a log of one event less", ("log", store_id, (size or 1) - 1, root)
-        yield "against the log root as an overall root", ("root", store_id, root, size)
-    if one.basis[0] == "root" or names_store:
-        basis: Basis = (one.basis[0], store_id[:15] + bytes([store_id[15] ^ 1]), *one.basis[2:])
-        yield "against another store's id", basis
-
-
-def other_claims(one: Valid) -> Iterator[tuple[str, list[Claim]]]:
-    """Yield claims other than those of the proof."""
-    first, *others = one.claims
-    number, subject, state, opens = first
-    yield "no claims", []
-    yield "the first claim twice", [first, *one.claims]
-    yield "one more claim", [*one.claims, (c.EVENT, bytes(7) + b"\1", None, False)]
-    if others:
-        yield "one claim fewer", others
-    yield (
-        f"claim {opposite(first)[0]} of the same subject"
-        if number < 11
-        else "claim 15, which does not exist",
-        [
-            opposite(first) if number < 11 else (15, subject, None, False),
+    bases: dict[str, Basis] = {
+        "a root of 31 bytes": ("root", store_id, root[:31], size),
+        "a store id of 15 bytes": ("root", store_id[:15], root, size),
+        "the other kind of root": ("log", store_id, size or 1, root),
+        "a root with its last bit flipped": (("root", store_id, root[:31] + bytes([root[31] ^ 1]), size)),
+    }
+    if one.basis[0] == "log":
+        bases["a log of no events"] = ("log", store_id, 0, root)
+        bases["a log of one event more"] = ("log", store_id, (size or 1) + 1, root)
+        bases["the other kind of root"] = ("root", store_id, root, size)
+    elif one.store == "golden":
+        older = golden().worlds[golden().checkpoint].roots["overall"]
+        bases["an older root of the store"] = ("root", store_id, older, None)
+        bases["the root of another number of events"] = ("root", store_id, root, (size or 0) + 1)
+    for what, basis in bases.items():
+        yield Candidate(f"checked against {what}", one.data, basis, one.claims)
+    (number, subject, state, opens), *others = one.claims
+    sibling = number + 1 if number % 2 else number - 1
+    claims: dict[str, list[Claim]] = {
+        "no claims": [],
+        "a claim twice": [*one.claims, one.claims[0]],
+        "one more claim": [*one.claims, (c.EVENT, bytes(7) + b"\1", None, False)],
+        "a claim that does not exist": [(15, subject, None, False), *others],
+        "the contradictory claim": [
+            (sibling, subject, 0 if sibling in c.WITH_STATE else None, False),
             *others,
         ],
-    )
-    if state is not None:
-        for other in {0, 1, 2} - {state}:
-            yield f"state {other} in the claim", [(number, subject, other, opens and other != 2), *others]
-        yield "state 3 in the claim", [(number, subject, 3, False), *others]
-        yield "the payload of an erased atom or edge to be opened", [(number, subject, 2, True), *others]
-    if number in c.WITH_PAYLOAD and state != 2:
-        yield (
-            "the claim sealed" if opens else "the claim opened",
-            [
-                (number, subject, state, not opens),
-                *others,
-            ],
-        )
-    if number in (c.TAG, c.NO_TAG, c.TAGGED, c.NONE_TAGGED):
-        yield "a tag that is not an identity", [(number, subject + b"Q", None, False), *others]
-    elif number in (c.TERM, c.NO_TERM):
-        yield "a term of 65 bytes", [(number, b"a" * 65, None, False), *others]
-        yield "a term that begins with 01", [(number, b"\1" + subject[:60], None, False), *others]
-    else:
-        yield "a subject one byte too short", [(number, subject[:-1], state, opens), *others]
-    if number in (c.ATOM, c.NO_ATOM):
-        yield "an id of zeros", [(number, bytes(16), state, opens), *others]
-    for same in recorded(one, number):
-        if same != subject and (number, same) not in {claim[:2] for claim in others}:
-            yield (
-                "another subject for which the claim "
-                + ("also holds" if number in POSITIVE else "does not hold"),
-                [(number, same, state, opens), *others],
-            )
-            break
+        "a claim of another state": [
+            (number, subject, None if state is None else (state + 1) % 3, False),
+            *others,
+        ],
+        "a state that does not exist": [(number, subject, 3, False), *others],
+        "another opening": [(number, subject, state, not opens), *others],
+        "a subject that no claim has": [(number, subject[:-1] + b" ", state, opens), *others],
+    }
+    for what, asked in claims.items():
+        if asked != one.claims:
+            yield Candidate(f"checked for {what}", one.data, one.basis, asked)
 
 
-POSITIVE = (c.ATOM, c.EDGE, c.TAG, c.TAGGED, c.TERM, c.EVENT, c.PREFIX, c.ROOT, c.PREFIX_ROOT)
+def forged(one: Valid, rng: Random) -> Iterator[Candidate]:
+    """Yield changes of a proof, each with the overall root of the changed proof as the basis.
 
-
-def recorded(of: Valid, number: int) -> list[bytes]:
-    """Return subjects for which claim `number` or, if this claim denies something, its opposite is true."""
-    asked = number if number in POSITIVE else number - 1
-    return [
-        claim[1]
-        for one in valid()
-        if one.store == of.store and one.basis[0] == of.basis[0]
-        for claim in one.claims
-        if claim[0] == asked
-    ]
-
-
-def forged(n: int, one: Valid, rng: Random) -> Iterator[Invalid]:
-    """Yield the changed proofs with matching roots that the verifier refuses.
-
-    Accepted proofs are left out: they show what the writer of such a root committed to.
+    Those that are accepted show what the writer of such a root committed to.
     """
-    listed: dict[str, int] = {}
-    for change, edits, basis in forgeries(one, rng):
-        answers = ask(edited(one.data, edits), basis, one.claims)
-        if isinstance(answers.real, str) and answers.real not in SHALLOW:
-            listed[answers.real] = listed.get(answers.real, 0) + 1
-            if listed[answers.real] <= FORGERIES_EACH:
-                yield Invalid(n, change, edits, basis, one.claims, answers.real)
-
-
-def beyond_bounds() -> Iterator[Invalid]:
-    """Yield proofs of events with fields out of bounds, as changes of the first valid proof in `bounds`."""
-    of = next(n for n, one in enumerate(valid()) if one.store == "bounds")
-    for made in bounds.refused():
-        edits = difference(valid()[of].data, made.data)
-        candidate = Candidate(made.what, edits, made.basis, made.claims)
-        yield Invalid(of, *candidate, refusal(made.data, candidate))
-
-
-def of_two_reasons() -> Iterator[Invalid]:
-    """Yield proofs that two checks could refuse, so that the reason depends on the order of the checks."""
-    for number, change, edits in ambiguous():
-        one = valid()[number]
-        candidate = Candidate(change, edits, one.basis, one.claims)
-        yield Invalid(number, *candidate, refusal(edited(one.data, edits), candidate))
+    honest = [(one.data, one.basis[1], one.claims)]
+    for data, store_id, root, claims in islice(forged_roots(rng, honest), FORGED):
+        change = "one or two items changed, with a matching root"
+        yield Candidate(change, data, ("root", store_id, root, None), claims)

@@ -8,7 +8,7 @@ from functools import cache
 from typing import Any
 
 from tests.reference.claims import Basis, Claim
-from tests.vectors.items import Edit, edited
+from tests.vectors.edits import Edit, edited
 from tests.vectors.make import FOLDER
 
 Vector = dict[str, Any]

@@ -12,11 +12,11 @@ from proofs.verifier import examine
 from tests.reference import claims as c
 from tests.reference.both import real_basis, real_claim
 from tests.reference.claims import Basis, Claim
+from tests.vectors.edits import Edit
 from tests.vectors.example import example
 from tests.vectors.facts import facts
 from tests.vectors.golden import journal
 from tests.vectors.invalid import Invalid, invalid
-from tests.vectors.items import Edit
 from tests.vectors.logs import logs
 from tests.vectors.notes import notes
 from tests.vectors.shown import shown
