@@ -139,8 +139,7 @@ def verify_checkpoint(
 
     Args:
         file: The checkpoint, or - to read it from stdin.
-        keys: `--key VKEY` A verifier key that must have signed FILE. If repeated, one of the keys must have
-            signed.
+        keys: `--key VKEY` A verifier key that must have signed FILE; if repeated, one of them.
         witnesses: `--witness VKEY` The verifier key of a witness that must have cosigned FILE. Repeatable.
         threshold: The number of witnesses that must have cosigned FILE. [default: all]
         since: `OLD` An older checkpoint that FILE must continue.

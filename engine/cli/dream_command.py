@@ -44,9 +44,9 @@ def dream(
 ) -> int:
     """Tag untagged atoms, learn names, and add relations between atoms.
 
-    Adds tags, entities and edges as the actor `dreamer`. Removes nothing, and does not restore
-    anything that somebody removed. Continues where the last cycle ended. Counts near-duplicates without
-    merging them; with --full, prints the commands that would merge them.
+    Adds tags, entities and edges as the actor `dreamer`. Removes nothing, and does not restore anything that
+    somebody removed. Continues where the last cycle ended. With --full, prints the commands that would merge
+    near-duplicates.
 
     Args:
         budget: Process at most N atoms.

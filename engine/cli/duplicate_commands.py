@@ -97,9 +97,9 @@ def duplicates(
 ) -> int:
     """List groups of near-duplicate atoms.
 
-    In each group, the atom to keep comes first. Each other atom is listed with the number of bits in which
-    its fingerprint differs from the fingerprint of the atom to keep. --merge merges the atoms that differ in
-    fewer than 3 bits. The others are similar to another atom of the group; `engine merge --force` merges one.
+    In each group, the atom to keep comes first. The others are listed with the number of bits in which their
+    fingerprints differ from its fingerprint. --merge merges the atoms that differ in fewer than 3 bits;
+    `engine merge --force` merges another one.
 
     Args:
         of: `ID` Show only the group that contains this atom.
@@ -191,8 +191,7 @@ def conflicts(session: Session) -> int:
     """List texts of files that conflict with changes by hand.
 
     A conflict arises if a text in a file changes after its atom was revised or hidden by hand. `engine
-    ingest` keeps both versions, and `engine settle` settles the conflict. If the text is no
-    longer in the file, and `engine ingest` hid the atom for this reason, the reason is shown.
+    ingest` keeps both versions, and `engine settle` settles the conflict.
     """
     with session.engine() as engine:
         open_conflicts = engine.conflicts()

@@ -95,8 +95,8 @@ def relate(
 ) -> int:
     """Add a relation between two entities.
 
-    An entity is an atom that is created when its name is first used. Names that differ only in case,
-    spaces, _ or - are the same name. `engine explore_neighbors NAME` shows what an entity is connected to.
+    An entity is an atom that is created when its name is first used. Names that differ only in case, spaces,
+    _ or - are the same. `engine explore_neighbors NAME` shows the relations.
 
     Args:
         subject: The name of an entity.
@@ -174,8 +174,7 @@ def edges(
 ) -> int:
     """List the edges of an atom, or of all pieces of a page.
 
-    An arrow shows whether an edge starts at the atom (→) or ends at it (←). After the type of the edge come
-    the id and the name of the other atom, the weight, and the state of the edge.
+    An arrow shows whether an edge starts at the atom (→) or ends at it (←).
 
     Args:
         atom: `ID` The id of an atom, or at least its first 4 digits; or the path, the title or an alias of a

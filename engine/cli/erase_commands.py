@@ -40,15 +40,14 @@ def erase(
 ) -> int:
     """Permanently destroy the content and the edges of an atom.
 
-    The history remains verifiable: it shows each event, its time and its actor, but not the content. Before
-    and after erasing, the command searches the store's files and query results for the content; exit code 4
-    means that the content is still found. Lists copies that erasing cannot reach. Without a terminal, --yes
-    is required.
+    The history remains verifiable: it shows each event, but not the content. Searches the store's files and
+    query results for the content before and after; exit code 4 means that it is still found. Lists copies
+    that erasing cannot reach. Without a terminal, --yes is required.
 
     Args:
         reason: `TEXT` The reason for erasing, required except with --dry-run. It is stored: do not quote the
             content.
-        forget: Keep no hash of the content: the same content can then be added again without a warning.
+        forget: Keep no hash of the content, so that it can be added again without a warning.
         no_probe: Do not search for the content before and after erasing.
         dry_run: Show what would be destroyed; change nothing.
         yes: Do not ask for confirmation.
@@ -133,9 +132,9 @@ def _done(receipt: Erasure) -> Iterator[Line]:
 def secrets(session: Session, action: str, *, kinds: tuple[str, ...] = ()) -> int:
     """Search the store for passwords, keys and other secrets.
 
-    Reads every payload, including the payloads of tombstoned atoms and of earlier versions. Shows only the
-    first characters of each secret. Exit code 1 means that secrets were found. The setting `secrets =
-    "redact"` keeps secrets out of future writes.
+    Reads every payload, also those of tombstoned atoms and of earlier versions. Shows only the first
+    characters of each secret. Exit code 1: secrets were found. The setting `secrets = "redact"` keeps secrets
+    out of future writes.
 
     Args:
         action: scan.

@@ -32,7 +32,7 @@ class Cost(TypedDict):
 
     Args:
         budget: The maximum number of tokens of the answer.
-        spent: The number of tokens spent so far, which is added to the total. [default: 0]
+        spent: The tokens spent so far, which are added to the total. [default: 0]
         as_of: The state after event SEQ, or at TIME (ISO 8601; UTC if no zone).
     """
 
@@ -59,14 +59,13 @@ def explore(
 ) -> int:
     """Answer a question step by step, within a token budget.
 
-    Shows each step as it happens, the collected context, the cost compared with ten whole atoms, and the
-    answer: sentences of the atoms that were read, or that nothing was found.
-    Without --decide, no language model is needed, and the same store gives the same steps.
+    Shows each step as it happens, the collected context, its cost, and the answer: sentences of the atoms
+    that were read. Without --decide, no language model is needed, and the same store gives the same steps.
 
     Args:
         budget: The maximum number of tokens of all steps together.
         steps: The maximum number of steps, 1 to 10.
-        decide: `COMMAND` A program that decides each step within 120 s: prompt on stdin, action on stdout.
+        decide: `COMMAND` A program that decides each step: prompt on stdin, action on stdout within 120 s.
     """
 
     def happened(step: Step) -> None:

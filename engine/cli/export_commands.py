@@ -79,9 +79,8 @@ def backup(session: Session, file: str) -> int:
     """Write the journal to a file, replacing an earlier backup.
 
     The file is read back and compared with the store before it replaces the earlier backup. Prints the root.
-    Other processes may write to the store meanwhile. Exit code 9: the existing backup is of a different
-    store, or contains events that this store has lost; the existing backup is kept.
-    `engine import journal FILE` restores a backup.
+    Exit code 9: the earlier backup, which is kept, is of a different store or has events that this store has
+    lost. `engine import journal FILE` restores a backup.
 
     Args:
         file: A new file, or an earlier backup of this store.
@@ -138,8 +137,7 @@ def rescue(
     """Make a new store from the journal that is left in a damaged store.
 
     Takes the longest valid journal, verifies the new store, and prints what was found and what is lost. The
-    damaged store is only read. With --memory, STORE holds several memories. Exit code 4: events are lost; the
-    new store has the events before the lost ones.
+    damaged store is only read. Exit code 4: events are lost; the new store has the events before them.
 
     Args:
         source: `STORE` The damaged store.

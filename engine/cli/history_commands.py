@@ -172,9 +172,7 @@ def _detail(item: HistoryItem) -> str:
 def diff(session: Session, before: str, after: str | None = None, *, markdown: bool = False) -> int:
     """Show what changed between two moments.
 
-    Lists the net change of each atom and each edge; a change that was undone is not listed. Compares the
-    state of the memory at A with its state at B. If A is a SEQ, the state at A includes the effect of event
-    A.
+    Lists the net change of each atom and each edge; a change that was undone is not listed.
 
     Args:
         before: `A` The earlier moment: a SEQ, a TIME, or a checkpoint file.
@@ -300,9 +298,9 @@ def revert(
 ) -> int:
     """Undo events by appending events that do the opposite.
 
-    Afterwards, the memory is as if the undone events had not happened. If a later event changed the same item
-    again, that item is not reverted but listed. The history is kept, so a revert can be reverted. Erased
-    content stays erased. --actor selects events by their actor; --by sets the actor of the revert.
+    If a later event changed the same item again, that item is not reverted but listed. The history is kept,
+    so a revert can be reverted. Erased content stays erased. --actor selects events by their actor; --by sets
+    the actor of the revert.
 
     Args:
         events: `SEQ..SEQ` A range of events, or a single event.

@@ -58,11 +58,10 @@ def ingest(
 ) -> int:
     """Read files or folders into the store.
 
-    Reads Markdown, plain text and JSON Lines, and with the extra `files` also HTML, PDF and DOCX.
-    Ingesting again writes only what changed. Other files in folders are passed over and counted. Files
-    and lines that cannot be read are skipped and listed, and the exit code is 8. Creates the store if it
-    does not exist. Updates the mirror if the settings name one. With --full, lists everything that was
-    passed over, skipped or not resolved.
+    Reads Markdown, plain text and JSON Lines, and with the extra `files` also HTML, PDF and DOCX. Ingesting
+    again writes only what changed. Files and lines that cannot be read are skipped and listed, and the exit
+    code is 8. Creates the store if it does not exist. With --full, lists everything that was passed over,
+    skipped or not resolved.
 
     Args:
         paths: `PATH` Files and folders.
@@ -110,9 +109,9 @@ def import_(
 ) -> int:
     """Import an export of another memory system.
 
-    Importing again writes only what is new or changed. Items that cannot be imported are listed, and the
-    exit code is 8. Creates the store if it does not exist. docs/moving.md describes the conversion. The
-    folder of basic-memory consists of Markdown notes, which `engine ingest` reads.
+    Importing again writes only what is new or changed. Items that cannot be imported are listed, and the exit
+    code is 8. Creates the store if it does not exist. The folder of basic-memory consists of Markdown notes,
+    which `engine ingest` reads.
 
     mcp-memory: the file of the MCP memory server, memory.jsonl or memory.json; the import restores items
     that were deleted since the last import. journal: the output of `engine export` or `engine backup` (- for

@@ -26,7 +26,7 @@ class Entry(TypedDict):
 
     Args:
         name: For install: the name of the server in the client. [default: memory]
-        project: For install: write to the project in the current folder, not to the user's file.
+        project: For install: write to the project in the current folder.
         replace: For install: replace a different entry that has the same name.
         printed: `--print` For install: print the entry, and write nothing.
     """
@@ -58,15 +58,13 @@ def mcp(
     Uses the Model Context Protocol over stdin and stdout, and writes the log to stderr. `engine serve` offers
     the same tools over HTTP.
 
-    The server opens the store when a call needs it, and closes the store between calls, so that other
-    commands and servers can use it. A missing store is created. A call waits up to --wait seconds (default:
-    10) for a store that is in use.
+    The store is open only during calls, so that other commands and servers can use it; it is created if it is
+    missing. A call waits up to --wait seconds (default: 10) for a store that is in use.
 
-    A password or a key in a text is redacted before the text is stored, and agents are told so.
-    `--secrets off` stores texts unchanged.
+    Passwords and keys in texts are redacted before the texts are stored, unless --secrets is off.
 
-    install writes an entry to the configuration of a client, so that the client starts the server on this
-    store. A copy of the file is kept as FILE.bak. Exit code 6: the client has a different entry of this name.
+    install lets a client start the server on this store. A copy of the client's file is kept as FILE.bak.
+    Exit code 6: the client has a different entry of this name.
 
     Args:
         action: The action: install; without it, the server runs.

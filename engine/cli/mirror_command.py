@@ -50,17 +50,16 @@ def mirror(
 ) -> int:
     """Write the memory to Markdown files, and apply the edits made in these files.
 
-    Writes every live atom to DIR/@bucket/#tag/, ordered by source. DIR must be new, empty, or a mirror of
-    this store. Files that do not belong to the mirror are kept, and edited pages are kept in DIR.edited.
-    `pull` revises the atoms whose texts were edited, and updates the mirror. Other changes to a page are
-    refused. Exit code 4 of `check`: a page was edited or is missing, or the mirror is stale or forged. Exit
-    code 8 of `pull`: a change was refused; the edited page is kept in DIR.edited.
+    Writes every live atom to DIR/@bucket/#tag/, ordered by source. Files that do not belong to the mirror are
+    kept, and edited pages are kept in DIR.edited. `pull` revises the atoms whose texts were edited, and
+    updates the mirror. Exit code 4 of `check`: a page was edited or is missing, or the mirror is stale or
+    forged. Exit code 8 of `pull`: a change to a page was refused.
 
     Args:
-        action: `check|pull` check: compare the mirror in DIR with the memory. pull: store the texts that were
-            edited in DIR.
+        action: `check|pull` check: compare DIR with the memory. pull: store the texts that were edited in
+            DIR.
         folder: `DIR` A new or empty folder, or a mirror of this store. [default: from the settings]
-        style: The style of the pages: plain or obsidian. [default: the current style; plain for a new mirror]
+        style: plain or obsidian. [default: the current style, or plain]
     """
     acts = action in {CHECK, PULL}
     if not acts and folder is not None:

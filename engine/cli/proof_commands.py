@@ -158,9 +158,9 @@ _OTHERWISE = "the proof is for a different claim, root or checkpoint, or it was 
 def proof(session: Session, action: str, *, out: str | None = None) -> int:
     """Write a page that checks proofs in any browser.
 
-    The page is one file, which a browser opens from the disk. It loads nothing and sends nothing. To use it,
-    drop a proof on it, and give the root or the checkpoint that you trust. Make the page yourself or get it
-    from somebody you trust: a page from the sender of a proof could say anything.
+    The page is one file that loads and sends nothing. Drop a proof on it, and give the root or the checkpoint
+    that you trust. Make the page yourself or get it from somebody you trust: a page from the sender of a
+    proof could say anything.
 
     Args:
         action: page.

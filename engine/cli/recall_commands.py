@@ -44,8 +44,7 @@ def recall(
 ) -> int:
     """Find the atoms that answer a question best.
 
-    Finds atoms by their words and their connections, and lists the best atom first. If nothing is found, the
-    exit code is 0.
+    Finds atoms by their words and their connections, and lists the best atom first.
 
     Args:
         limit: `-n` The maximum number of hits. [default: 10 without --budget]
@@ -94,8 +93,8 @@ def context(
 ) -> int:
     """Find the text that answers a question, ready for a prompt.
 
-    Adjacent atoms of a source are joined into one window, which also contains some of the text around them.
-    The filter options apply to the surrounding text, too. If nothing is found, the exit code is 0.
+    Adjacent atoms of a source are joined into one window with some of the text around them, to which the
+    filters apply, too.
 
     Args:
         budget: The maximum number of tokens in total.
@@ -201,7 +200,7 @@ def bright(
     has a strength from 0 to 1.
 
     With --across, show paths between names of different domains instead, such as a person, a technology and a
-    place. Each step is a relation or a text with both names, and shows its evidence.
+    place.
 
     Args:
         limit: `-n` The maximum number of atoms or paths, at most 50.

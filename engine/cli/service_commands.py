@@ -60,8 +60,7 @@ def serve(
     the addresses. It serves all memories of a folder, a file or a database; with --memory, only one.
 
     Each request needs a token (`engine token new`). If no token exists and only this machine can reach the
-    service, it makes a token for this run. Logs are lines of JSON on stderr, without texts, queries and
-    tokens. SIGTERM ends the service.
+    service, it makes a token for this run. SIGTERM ends the service.
 
     Args:
         write: Let tokens with the scope write or admin change memories. [default: read only]
@@ -251,11 +250,11 @@ def token(
 ) -> int:
     """Make, list and revoke the tokens of `engine serve`.
 
-    A token is printed once, when it is made; only a hash of it is stored. Each token has a name. The name is
-    the actor that the history shows for everything that is done with the token.
+    A token is printed once, when it is made; only a hash of it is stored. Its name is the actor that the
+    history shows.
 
-    The tokens are stored beside the memories of --store, never in a memory. Copies, exports and backups of a
-    memory do not contain them. Exit code 6: there is already a token of this name.
+    The tokens are stored beside the memories of --store, never in a memory. Exit code 6: there is already a
+    token of this name.
 
     Args:
         action: The action: new, list or revoke.
@@ -263,10 +262,9 @@ def token(
         read: For new: the token may only read. This is the default.
         write: For new: the token may read and write.
         admin: For new: the token may also erase, and make, rename and delete memories.
-        memories: `--memory PATTERN` For new: a memory that the token is for; * and ? are wildcards, ~ is the
-            memory without a name. Repeatable. [default: *, which means all]
-        expires: For new: the time from which the token is refused (ISO 8601; UTC if no zone). [default:
-            never]
+        memories: `--memory PATTERN` For new: a memory that the token is for, or a pattern with * and ?; ~ is
+            the memory without a name. Repeatable. [default: *, which means all]
+        expires: For new: the time from which the token is refused. [default: never]
     """
     one_of(ACTIONS, action, "action")
     if ACTIONS[action] is (name is None):

@@ -43,12 +43,12 @@ SHARED: Final = described("""The parameters of several commands that are explain
 
 Args:
     atom: `ID` The id of an atom, or at least its first 4 digits.
-    atoms: `ID` The ids of atoms, or at least the first 4 digits of each.
+    atoms: `ID` The ids of atoms, perhaps shortened.
     query: `QUESTION` The question.
     as_of: The state after event SEQ, or at TIME (ISO 8601; UTC if no zone).
     reason: `TEXT` The reason, recorded in the history.
     force: Accept content that was erased before.
-    evidence: `DIR` The folder in which to save both checkpoints if the exit code is 9. [default: the folder
+    evidence: `DIR` Where to save both checkpoints if the exit code is 9. [default: the folder
         of FILE]
     checkpoints: `--checkpoint FILE` A checkpoint that the log must continue. Repeatable.
     expect: `HEX` The expected root, 64 hex digits.
@@ -56,14 +56,14 @@ Args:
     limit: `-n` The maximum number of results.
     direction: `WAY` Edges that start at the atom (out), end at it (in), or both.
     dry_run: Show what would be done; change nothing.
-    mode: `--secrets MODE` Treatment of passwords and keys in texts: redact, refuse, warn or off. [default:
-        the mode of the settings, or redact]
+    mode: `--secrets MODE` How to treat passwords and keys in texts: redact, refuse, warn or off. [default: as
+        in the settings, or redact]
     claim: The claim, in a form that `engine prove --help` lists.
     claims: `LIST` A file with one claim on each line.
-    spent: The number of tokens spent so far, which is added to the total.
+    spent: The tokens spent so far, which are added to the total. [default: 0]
     superseded: Include superseded atoms.
-    given: `VALUE` The value of the first option, given without the name of the option.
-    offset: The offset at which to continue: the value `next` of an earlier answer.
+    given: `VALUE` The value of the first option.
+    offset: Where to continue: `next` of an earlier answer.
 """).arguments
 """Parameter → its help. A command whose docstring explains the parameter overrides it."""
 

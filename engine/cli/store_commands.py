@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 def init(session: Session) -> int:
     """Create an empty store if it does not exist.
 
-    `add` and `ingest` create the store themselves.
+    `add` and `ingest` create it, too.
     """
     url, origin = session.setting
     with translated():
@@ -108,15 +108,14 @@ def memory(
 ) -> int:
     """List, create, rename or delete named memories.
 
-    --store names the root that holds the memories. The root is a folder, or one file given as sqlite:PATH.
-    Other commands select a memory with --memory NAME. Exit code 5: the memory is in use. 7: delete was used
-    without --yes.
+    --store names the folder, the file or the database that holds the memories. Other commands select one with
+    --memory NAME. Exit code 7: delete was used without --yes.
 
     Args:
         action: The action: list, create, rename or delete.
         names: `NAME` The name of the memory; for rename, the old and the new name.
-        yes: Confirm the deletion. Without --yes, delete only shows what would be deleted.
-        names_only: `--names` Let list show only the names. It then opens no memory, which is faster.
+        yes: Confirm the deletion, which is only shown otherwise.
+        names_only: `--names` Let list show only the names, which is faster.
     """
     one_of(ACTIONS, action, "action")
     if len(names) != ACTIONS[action]:

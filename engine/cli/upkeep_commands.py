@@ -60,9 +60,9 @@ def verify_root(
 ) -> int:
     """Check that the store matches its journal exactly.
 
-    Replays the whole journal and compares every row, every checkpoint and every root. Changes nothing.
-    Exit code 4: there is a difference; the message names the first difference. 9: the store does not
-    continue a checkpoint; the checkpoints are checked first.
+    Replays the whole journal and compares every row, every checkpoint and every root. Changes nothing. Exit
+    code 4: there is a difference. 9: the store does not continue a checkpoint; the checkpoints are checked
+    first.
 
     Args:
         since: `OLD NEW` Check that NEW continues OLD, and that the store continues both.
@@ -180,9 +180,9 @@ def _where(difference: Difference) -> str:
 def scrub(session: Session, *, share: float = 25.0, minutes: float | None = None) -> int:
     """Read the whole store slowly, and check it for damage.
 
-    Pauses after each small piece, so that other commands can use the store. If the command is interrupted,
-    the next run continues. Exit code 4 means that damage was found. `engine status` shows when a scrub last
-    found the store without damage.
+    Pauses after each small piece, so that other commands can use the store. The next run continues an
+    interrupted one. Exit code 4: damage was found. `engine status` shows when a scrub last found the store
+    without damage.
 
     Args:
         share: `P` The percentage of the time that is spent reading. [default: 25]

@@ -40,10 +40,9 @@ def watch(
 ) -> int:
     """Ingest a folder now, and again whenever files in it change.
 
-    Runs until Ctrl-C. Reads only the files that changed, or the whole folder if files were added, renamed or
-    removed. The store is open only while files are ingested, so that other commands can use it. If the
-    settings name a mirror, this command updates the mirror, and revises the atoms whose texts are edited in
-    the mirror's pages. With --json, prints one line for each batch of changes.
+    Runs until Ctrl-C. The store is open only while files are ingested, so that other commands can use it. If
+    the settings name a mirror, edits in its pages are applied, too. With --json, prints one line for each
+    batch of changes.
 
     Args:
         folder: The folder to ingest and to watch.

@@ -7,7 +7,7 @@ import pytest
 from engine.cli.command_tree import COMMANDS
 from engine.cli.help_command import EXIT_CODES
 from tests.support.command_line import Cli
-from tests.support.command_reference import DOCUMENT, common_options, common_table, rendered, sections_of
+from tests.support.command_reference import DOCUMENT, common_lists, common_rows, rendered, sections_of
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -75,8 +75,8 @@ def test_the_document_has_every_command(bare: Cli) -> None:
     sections = sections_of(text)
     assert list(sections) == list(COMMANDS)
     commands = bare("help", "--json").data["commands"]
-    common = common_options(commands)
-    assert common_table(common) in text
+    common = common_rows(commands)
+    assert common_lists(common) in text
     for command in commands:
         section = sections[command["name"]]
         made = rendered(command, section, common)
@@ -86,7 +86,7 @@ def test_the_document_has_every_command(bare: Cli) -> None:
 def test_the_document_has_every_exit_code() -> None:
     """docs/cli.md lists the exit codes and what they mean."""
     text = DOCUMENT.read_text(encoding="utf-8")
-    assert [code for code, meaning in EXIT_CODES.items() if f"| {code} | {meaning}" not in text] == []
+    assert [code for code, meaning in EXIT_CODES.items() if f"- {code}: {meaning}" not in text] == []
 
 
 def test_a_misspelt_command_is_answered_with_its_like(bare: Cli) -> None:

@@ -303,10 +303,7 @@ def test_help_shows_the_name_that_was_typed(surroundings: Path, installed: Path)
 def test_completion_works_under_the_second_name(surroundings: Path, installed: Path) -> None:
     """The installed script completes the name it was installed by, and that name answers it."""
     name = installed.name
-    home = surroundings.parent / "home"
-    home.mkdir()
-    assert called(installed, "--install-completion", SHELL="/bin/bash")[0] == 0
-    script = (home / ".bash_completions" / f"{name}.sh").read_text(encoding="utf-8")
+    script = called(installed, _ENGINE_COMPLETE="bash_source")[1]
     assert f"complete -o nosort -F _{name}_completion {name}" in script
     asked = {"_ENGINE_COMPLETE": "bash_complete", "COMP_WORDS": f"{name} reb", "COMP_CWORD": "1"}
     assert all(variable in script for variable in asked)
@@ -356,31 +353,3 @@ def loaded(names: Sequence[str], *arguments: str) -> list[str]:
 def test_help_loads_no_part_of_the_engine(surroundings: Path, argument: str) -> None:
     """The help of `engine` imports neither the engine nor any command module."""
     assert loaded(("engine.engine", "engine.store.store", "engine.cli.history_commands"), argument) == []
-
-
-@pytest.mark.parametrize(
-    ("shell", "script", "start"),
-    [
-        ("bash", ".bash_completions/engine.sh", ".bashrc"),
-        ("zsh", ".zfunc/_engine", ".zshrc"),
-        ("fish", ".config/fish/completions/engine.fish", None),
-    ],
-)
-def test_completion_is_installed_once(surroundings: Path, shell: str, script: str, start: str | None) -> None:
-    """Installing the completion twice adds the start-up line only once."""
-    home = surroundings.parent / "home"
-    home.mkdir()
-    for _ in range(2):
-        code, out, _ = run("--install-completion", "--json", SHELL=f"/bin/{shell}")
-        assert (code, json.loads(out)["data"]) == (0, {"shell": shell, "file": str(home / script)})
-    assert "_ENGINE_COMPLETE" in (home / script).read_text()
-    assert run("--show-completion", SHELL=f"/bin/{shell}")[1] == (home / script).read_bytes()
-    if start is not None:
-        assert len((home / start).read_text().split("\n")) == 3
-
-
-def test_completion_in_an_unknown_shell_is_an_error(surroundings: Path) -> None:
-    """An unknown shell is named in the error, and nothing is written."""
-    code, out, err = run("--install-completion", SHELL="/bin/tcsh")
-    assert (code, out) == (2, b"")
-    assert b"tcsh" in err

@@ -1,8 +1,8 @@
 """The command sections of docs/cli.md, rendered from the help of the commands.
 
 `python -m tests.support.command_reference` rewrites the sections. In each section, the text after the line
-`<!-- notes -->` is written by hand and kept. An option that several commands explain in the same words is
-explained once, in a table of its own.
+`<!--notes-->` is written by hand and kept. Arguments and options that several commands explain in the same
+words are explained once, in lists of their own.
 """
 
 from __future__ import annotations
@@ -11,18 +11,14 @@ import json
 import re
 import subprocess
 import sys
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
 DOCUMENT: Final = Path(__file__).parents[2] / "docs" / "cli.md"
-NOTES: Final = "<!-- notes -->"
+NOTES: Final = "<!--notes-->"
 
-COMMON_MIN: Final = 3
-"""The number of commands from which on an option is explained in the table of common options."""
-
-_COMMON: Final = re.compile(r"(?<=^## Common options\n\n).*?(?=\n\n)", re.MULTILINE | re.DOTALL)
+_COMMON: Final = re.compile(r"(?<=^## Common options\n\n).*?(?=\n\n## )", re.MULTILINE | re.DOTALL)
 _SECTION: Final = re.compile(r"^### `engine ([a-z_-]+)`\n(.*?)(?=^##|\Z)", re.MULTILINE | re.DOTALL)
 
 
@@ -31,32 +27,34 @@ def sections_of(text: str) -> dict[str, str]:
     return dict(_SECTION.findall(text))
 
 
-def common_options(commands: Sequence[Mapping[str, Any]]) -> dict[str, str]:
-    """Return the rows of the options that at least `COMMON_MIN` commands have, with the names of the options.
-
-    Of two options with one name, only the more frequent one is common.
-    """
-    counts = Counter(_option(one) for command in commands for one in command["options"])
-    rows: dict[str, str] = {}
-    for row, count in counts.most_common():
-        name = row.split("`")[1].split(" ")[0]
-        if count >= COMMON_MIN and name not in rows.values():
-            rows[row] = name
-    return dict(sorted(rows.items()))
+def common_rows(commands: Sequence[Mapping[str, Any]]) -> dict[str, tuple[str, ...]]:
+    """Return the rows of the arguments and options that several commands have, each with their names."""
+    rows: dict[str, tuple[str, ...]] = {}
+    for command in commands:
+        for row in _rows(command):
+            rows[row] = (*rows.get(row, ()), command["name"])
+    return {row: names for row, names in rows.items() if len(names) > 1}
 
 
-def common_table(common: Mapping[str, str]) -> str:
-    """Return the table of the common options."""
-    return "\n".join(["| option | meaning |", "|---|---|", *common])
+def common_lists(common: Mapping[str, tuple[str, ...]]) -> str:
+    """Return the common rows, in a list for each set of commands that has them."""
+    lists: dict[tuple[str, ...], list[str]] = {}
+    for row, names in common.items():
+        lists.setdefault(names, []).append(row)
+    return "\n\n".join(f"{_code(names)}:\n\n" + "\n".join(rows) for names, rows in lists.items())
 
 
-def rendered(command: Mapping[str, Any], section: str, common: Mapping[str, str]) -> str:
+def rendered(command: Mapping[str, Any], section: str, common: Mapping[str, tuple[str, ...]]) -> str:
     """Return the section of a command, with the notes of its current `section`."""
     notes = section.partition(NOTES)[2]
-    parts = [*_paragraphs(command["help"]), *_tables(command, common), _examples(command["examples"])]
+    rows = list(_rows(command))
+    own = [row for row in rows if row not in common]
+    parts = [*_paragraphs(command["help"]), "\n".join(own)]
+    if len(own) < len(rows):
+        parts.append("[More](#common-options).")
     if notes.strip():
         parts.append(f"{NOTES}\n\n{notes.strip()}")
-    return "\n" + "\n\n".join(parts) + "\n\n"
+    return "\n" + "\n\n".join(filter(None, parts)) + "\n\n"
 
 
 def _paragraphs(text: str) -> Iterator[str]:
@@ -64,43 +62,24 @@ def _paragraphs(text: str) -> Iterator[str]:
         yield " ".join(paragraph.split())
 
 
-def _tables(command: Mapping[str, Any], common: Mapping[str, str]) -> Iterator[str]:
-    options = list(map(_option, command["options"]))
-    rows = [_row([_argument(one)], one["help"]) for one in command["arguments"]]
-    rows += [row for row in options if row not in common]
-    if rows:
-        yield "\n".join(["| | |", "|---|---|", *rows])
-    names = [common[row] for row in options if row in common]
-    if names:
-        yield f"[Common options](#common-options): {_code(names)}."
+def _rows(command: Mapping[str, Any]) -> Iterator[str]:
+    for one in command["arguments"]:
+        yield f"- {_code([_argument(one)])}: {one['help']}"
+    for one in command["options"]:
+        name, *others = one["names"]
+        value = f" {one['value']}{'...' * one['repeatable']}" if one["value"] else ""
+        default = f" [default: {one['default']}]" * (bool(one["default"]) and "[default" not in one["help"])
+        text = one["help"].replace(" Repeatable.", "")
+        yield f"- {_code([name + value, *others])}: {text}{default}"
 
 
-def _option(one: Mapping[str, Any]) -> str:
-    name, *others = one["names"]
-    value = f" {one['value']}" if one["value"] else ""
-    default = f" [default: {one['default']}]" * (bool(one["default"]) and "[default" not in one["help"])
-    return _row([name + value, *others], one["help"] + default)
-
-
-def _row(names: Sequence[str], text: str) -> str:
-    return f"| {_code(names)} | {_escaped(text)} |"
-
-
-def _argument(described: dict[str, Any]) -> str:
+def _argument(described: Mapping[str, Any]) -> str:
     name: str = described["name"] if described["required"] else f"[{described['name']}]"
     return f"{name}..." if described["repeatable"] else name
 
 
 def _code(names: Sequence[str]) -> str:
-    return ", ".join(f"`{_escaped(name)}`" for name in names)
-
-
-def _escaped(text: str) -> str:
-    return text.replace("|", "\\|")
-
-
-def _examples(lines: list[str]) -> str:
-    return "\n".join(["```console", *(f"$ {line}" for line in lines), "```"])
+    return ", ".join(f"`{name}`" for name in names)
 
 
 def described() -> list[dict[str, Any]]:
@@ -113,11 +92,11 @@ def described() -> list[dict[str, Any]]:
 
 
 def main() -> None:
-    """Rewrite the table of common options and the command sections of docs/cli.md."""
+    """Rewrite the common options and the command sections of docs/cli.md."""
     text = DOCUMENT.read_text(encoding="utf-8")
     current, commands = sections_of(text), described()
-    common = common_options(commands)
-    text = _COMMON.sub(lambda _: common_table(common), text)
+    common = common_rows(commands)
+    text = _COMMON.sub(lambda _: common_lists(common), text)
     for command in commands:
         name = command["name"]
         before = f"### `engine {name}`\n{current[name]}"
