@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import accumulate
 from typing import Final
 
 from markdown_it import MarkdownIt
-from markdown_it import rules_block as rules
-from markdown_it.ruler import Ruler
-from markdown_it.rules_block import StateBlock
 
 from engine.files.ingest.documents import ATOM_TOKENS, Document, Reference, Skipped
 from engine.files.ingest.field_values import title_of
@@ -46,21 +43,6 @@ _WINDOW = 64 << 10
 """The number of characters that are parsed in one step."""
 _WHOLE = frozenset({"fence", "code_block", "table_open", "html_block"})
 """The types of blocks that are kept in one piece if they are not too large."""
-
-Rule = Callable[[StateBlock, int, int, bool], bool]
-
-_FIRST: Final[dict[Rule, str]] = {
-    rules.fence: "`~",
-    rules.blockquote: ">",
-    rules.hr: "*-_",
-    rules.list_block: "*+-0123456789",
-    rules.html_block: "<",
-    rules.heading: "#",
-}
-"""Rule → the first characters of the lines that this rule can match. Other rules can match any line."""
-
-_UNDER_TABLE_HEADS: Final = frozenset("|-:")
-"""The first characters of the second line of a table."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +124,6 @@ def _parser() -> MarkdownIt:
     """Return a parser that reads only blocks, not inline markup, and treats link definitions as content."""
     parser = MarkdownIt("commonmark", {"maxNesting": _NESTING_MAX}).enable("table").disable("reference")
     parser.core.ruler.enableOnly(["block"])
-    parser.block.ruler = RulesByCharacter(parser.block.ruler)
     return parser
 
 
@@ -246,47 +227,3 @@ def _place_marks(text: str, paragraphs: Iterable[Span], cuts: list[Cut], left: L
                 cut.links.append(mark)
             else:
                 cut.tags.append(mark)
-
-
-class RulesByCharacter(Ruler[Rule]):
-    """The enabled rules of another ruler. Each chain of rules is combined into one rule.
-
-    Later changes of the other ruler have no effect.
-    """
-
-    def __init__(self, ruler: Ruler[Rule]) -> None:
-        super().__init__()
-        self._active = ruler.get_active_rules()
-        names = ("", "paragraph", "reference", "blockquote", "list")
-        self._chains = {name: [_combined(ruler.getRules(name))] for name in names}
-
-    def getRules(self, chainName: str = "") -> list[Rule]:  # noqa: N802, N803 -- names of the base class
-        """Return the chain, which has a single rule."""
-        return self._chains[chainName]
-
-    def get_active_rules(self) -> list[str]:
-        """Return the names of the enabled rules of the other ruler."""
-        return self._active
-
-
-def _combined(chain: list[Rule]) -> Rule:
-    """Return a rule that matches if any rule of `chain` matches; the rules are tried in order."""
-    tabular = chain[:1] == [rules.table]
-    others = chain[tabular:]
-    anywhere = [rule for rule in others if rule not in _FIRST]
-    characters = {char for rule in others for char in _FIRST.get(rule, "")}
-    by_character = {char: [rule for rule in others if char in _FIRST.get(rule, char)] for char in characters}
-
-    def rule(state: StateBlock, line: int, end: int, silent: bool) -> bool:
-        src, marks, shifts = state.src, state.bMarks, state.tShift
-        if tabular and line + 1 < end:
-            at = marks[line + 1] + shifts[line + 1]
-            if src[at : at + 1] in _UNDER_TABLE_HEADS and rules.table(state, line, end, silent):
-                return True
-        at = marks[line] + shifts[line]
-        for try_rule in by_character.get(src[at : at + 1], anywhere):
-            if try_rule(state, line, end, silent):
-                return True
-        return False
-
-    return rule

@@ -15,11 +15,11 @@ pytestmark = pytest.mark.slow
 
 CHILD = """
 import sys
-import engine.store.store
+import engine.store.bulk
 from engine import Engine
 from tests.files.ingest.folder import fixed_clock, salt
 
-engine.store.COMMIT_CHUNK = 5
+engine.store.bulk.COMMIT_CHUNK = 5
 with Engine.open(sys.argv[1], clock=fixed_clock, salts=salt) as memory:
     memory.ingest([sys.argv[2]], progress=lambda so_far: print(so_far.files, flush=True))
     print("done", flush=True)
