@@ -116,12 +116,12 @@ class Session:
         folder = find_mirror(self.store, self.memory)
         if folder is None:
             return None
-        from engine.files.mirror.mirror_pull import follow
+        from engine.files.mirror.mirror_pull import pull
 
         try:
             self.keep_apart(str(folder))
             with self.meter("mirrored", "atoms") as move, translated():
-                report = follow(engine.store, folder, actor=self.actor, progress=move)
+                report = pull(engine.store, folder, actor=self.actor, create=True, progress=move)
             self.mirrored = engine.size
         except EngineError as error:
             message = f"the store is written, but its mirror could not be updated: {error}"

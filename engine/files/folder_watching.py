@@ -23,12 +23,6 @@ if TYPE_CHECKING:
     from watchfiles import Change
 
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from watchfiles import Change
-
-
 QUIET_MS: Final = 400
 """A batch ends when there was no event for this time. A file that is being written may then be complete."""
 BATCH_MS: Final = 5_000

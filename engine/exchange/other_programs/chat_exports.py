@@ -142,13 +142,12 @@ def order_messages(
 
 def _last(parents: Mapping[str, str | None], children: Mapping[str, Sequence[str]]) -> str | None:
     """Return the last message of the branch that starts at the last root and follows the last answers."""
-    roots = [name for name, parent in parents.items() if parent is None or parent not in parents]
-    here = roots[-1] if roots else next(iter(parents), None)
-    seen: set[str] = set()
-    while here is not None and here not in seen:
+    following: Sequence[str] = [name for name, parent in parents.items() if parent not in parents]
+    here, seen = next(iter(parents), None), set[str]()
+    while new := [name for name in following if name in parents and name not in seen]:
+        here = new[-1]
         seen.add(here)
-        following = [name for name in children.get(here, ()) if name in parents and name not in seen]
-        here = following[-1] if following else here
+        following = children.get(here, ())
     return here
 
 
@@ -160,6 +159,11 @@ def text_of(value: Any) -> str:
 def list_of(value: Any, kind: type[_T]) -> list[_T]:
     """Return those members of a list that have the type `kind`, or [] if the value is not a list."""
     return [member for member in value if isinstance(member, kind)] if isinstance(value, list) else []
+
+
+def _unread(what: str, fields: Mapping[str, Any], known: frozenset[str]) -> tuple[str, ...]:
+    """Return the names of the fields that have a value but are not imported."""
+    return tuple(f"{what}{key}" for key, value in fields.items() if key not in known and value)
 
 
 def read_chatgpt(path: Path) -> Iterator[Item | Omitted | Skipped]:
@@ -180,13 +184,7 @@ def _chatgpt_conversation(value: Any, where: str, number: int) -> Iterator[Item 
     nodes = {key: node for key, node in mapping.items() if isinstance(node, dict)}
     for key in mapping.keys() - nodes.keys():
         yield Skipped(where, f"message {key!a:.80}: not a JSON object", number)
-    yield Omitted(
-        tuple(
-            f"conversation.{key}"
-            for key in value
-            if key not in _CHATGPT_CONVERSATION and value[key] is not None
-        )
-    )
+    yield Omitted(_unread("conversation.", value, _CHATGPT_CONVERSATION))
     parents = {key: text_of(node.get("parent")) or None for key, node in nodes.items()}
     children = {key: list_of(node.get("children"), str) for key, node in nodes.items()}
     main, others = order_messages(parents, children, value.get("current_node"))
@@ -215,19 +213,11 @@ def _chatgpt_time(fields: Mapping[str, Any]) -> int | None:
 
 def _chatgpt_text(message: Mapping[str, Any]) -> tuple[str, tuple[str, ...]]:
     """Return the text of a message, and the names of its parts that are not text."""
-    omitted = [
-        f"message.{key}"
-        for key in message
-        if key not in _CHATGPT_MESSAGE and message[key] not in (None, [], {})
-    ]
+    omitted = [*_unread("message.", message, _CHATGPT_MESSAGE)]
     content = message.get("content")
     if not isinstance(content, dict):
         return text_of(content), tuple(omitted)
-    omitted += [
-        f"content.{key}"
-        for key in content
-        if key not in _CHATGPT_CONTENT and content[key] not in (None, [], {})
-    ]
+    omitted += _unread("content.", content, _CHATGPT_CONTENT)
     parts = content.get("parts")
     parts = parts if isinstance(parts, list) else [content.get("text")]
     for part in parts:
@@ -257,7 +247,7 @@ def _claude_item(value: Any, where: str, number: int) -> Iterator[Item | Omitted
 
 
 def _claude_memories(value: Mapping[str, Any], where: str, number: int) -> Iterator[Item | Omitted | Skipped]:
-    yield Omitted(tuple(key for key in value if key not in _MEMORIES))
+    yield Omitted(_unread("", value, _MEMORIES))
     projects = value.get("project_memories")
     named = [("conversations", value.get("conversations_memory"))]
     if isinstance(projects, dict):
@@ -283,22 +273,18 @@ def _claude_conversation(value: Any, where: str, number: int) -> Iterator[Item |
         raise BadItemError("not a conversation: `chat_messages` is missing")
     source = f"{CLAUDE}/{checked_key(value.get('uuid'), '`uuid`')}"
     conversation = Conversation(where, number, source, text_of(value.get("name")), _claude_time(value))
-    yield Omitted(
-        tuple(f"conversation.{key}" for key in value if key not in _CLAUDE_CONVERSATION and value[key])
-    )
+    yield Omitted(_unread("conversation.", value, _CLAUDE_CONVERSATION))
     messages = []
     for place, message in enumerate(chat_messages, 1):
         if not isinstance(message, dict):
             yield Skipped(where, f"message {place}: not a JSON object", number)
             continue
         text, omitted = _claude_text(message)
-        yield Omitted(
-            (*omitted, *(f"message.{key}" for key in message if key not in _CLAUDE_MESSAGE and message[key]))
-        )
+        yield Omitted((*omitted, *_unread("message.", message, _CLAUDE_MESSAGE)))
         key = text_of(message.get("uuid")) or f"message {place}"
         messages.append(Message(key, message.get("sender"), text, _claude_time(message)))
         for at, attachment in enumerate(list_of(message.get("attachments"), dict), 1):
-            yield Omitted(tuple(f"attachment.{name}" for name in attachment if name not in _ATTACHMENT))
+            yield Omitted(_unread("attachment.", attachment, _ATTACHMENT))
             content = text_of(attachment.get("extracted_content"))
             name = text_of(attachment.get("file_name"))
             messages.append(

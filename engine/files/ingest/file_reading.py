@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, BinaryIO, Final
@@ -19,18 +20,22 @@ from engine.files.ingest.documents import (
     SourceFile,
     open_regular,
 )
+from engine.files.ingest.field_values import created_from_text, title_of
 from engine.files.ingest.folder_walk import Found
 from engine.files.ingest.jsonl import LINE_BYTES_MAX, parse_jsonl
-from engine.files.ingest.pieces import distinct_tags, parse_plain
+from engine.files.ingest.pieces import (
+    Cut,
+    Section,
+    blocks_of,
+    distinct_tags,
+    document,
+    file_title,
+    parse_plain,
+    split,
+)
 
 if TYPE_CHECKING:
     from engine.commands.secrets.filter import Screen
-
-
-import json
-
-from engine.files.ingest.field_values import created_from_text, title_of
-from engine.files.ingest.pieces import Cut, Section, blocks_of, document, file_title, split
 
 FILE_BYTES_MAX: Final = 64 << 20
 """The maximum number of bytes of a Markdown or text file."""

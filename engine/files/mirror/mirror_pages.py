@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
 from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -30,23 +31,18 @@ from engine.files.mirror.page_style import (
 )
 from engine.followers.tags import LIVE, day_of, members, values
 from engine.ledger.entities import ENTITY
-from engine.ledger.journal import read_identity
+from engine.ledger.journal import read_header, read_identity, read_log
 from engine.ledger.layout import EDGE_FROM, payload_key
 from engine.ledger.queries import bodies_of, body_of, edges_at, ids_at, records_of
 from engine.ledger.records import AtomRecord, read_atom, read_counters, type_name
+from engine.store.past import past_store
 from engine.store.replay import Progress, no_progress
+from engine.store.store import Store
+from proofs.events import ERASING_KINDS
 from proofs.leaves import Group, State, tag_identity
 
 if TYPE_CHECKING:
     from pyroaring import BitMap
-
-
-from contextlib import contextmanager
-
-from engine.ledger.journal import read_header, read_log
-from engine.store.past import past_store
-from engine.store.store import Store
-from proofs.events import ERASING_KINDS
 
 PAGE_ATOMS_MAX: Final = 100
 """The maximum number of atoms of a page (docs/mirror.md)."""

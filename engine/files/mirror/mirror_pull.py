@@ -44,7 +44,7 @@ from engine.files.mirror.mirror_place import (
 )
 from engine.files.mirror.mirror_report import Outcome, PulledEdit, PullReport, RefusedEdit
 from engine.files.mirror.mirror_sync import sync
-from engine.files.mirror.old_mirror import EditedFolder, edited_folders, recover, remove_applied, remove_empty
+from engine.files.mirror.old_mirror import edited_folders, recover, remove_applied, remove_empty
 from engine.files.mirror.page_edits import Change, Edit, PageEdits, read_edits
 from engine.files.mirror.page_style import StyleName
 from engine.ledger.journal import read_log
@@ -77,8 +77,7 @@ class _Copy:
     path: str
     folder: int
     manifest: Manifest
-    kept: EditedFolder | None = None
-    """None for the mirror."""
+    is_aside: bool
     pages: dict[str, _Edited] = field(default_factory=dict)
     """The edited pages by their paths."""
 
@@ -98,34 +97,24 @@ def pull(
     *,
     actor: str,
     dry_run: bool = False,
+    create: bool = False,
     progress: Progress = no_progress,
 ) -> PullReport:
-    """Apply the edits from the mirror in `folder` (see `engine.Engine.mirror_pull`)."""
+    """Apply the edits from the mirror in `folder` (see `engine.Engine.mirror_pull`).
+
+    With `create`, a new mirror is written if there is none.
+    """
     with place_at(folder, lock=True) as place:
         store_id = show_id(store.identity.store_id)
         with existing(place, store_id):
             if not dry_run:
                 recover(place, store_id)
-        if not _is_mirror(place, store_id):
+        with existing(place, store_id) as old:
+            is_mirror = old is not None and old.manifest is not None
+        if is_mirror:
+            return _pull(store, place, actor, progress, dry_run=dry_run)
+        if not create:
             raise NotFoundError(f"{place.path} is not a mirror: it has no {MANIFEST}")
-        return _pull(store, place, actor, progress, dry_run=dry_run)
-
-
-def follow(
-    store: Store, folder: str | os.PathLike[str], *, actor: str, progress: Progress = no_progress
-) -> PullReport:
-    """Apply the edits, then bring the mirror in `folder` up to date. If there is no mirror, write a new one.
-
-    Raises:
-        RefusedError: The folder is not empty and not a mirror of this store.
-        BusyError: Another run is writing in the parent folder.
-    """
-    with place_at(folder, lock=True) as place:
-        store_id = show_id(store.identity.store_id)
-        with existing(place, store_id):
-            recover(place, store_id)
-        if _is_mirror(place, store_id):
-            return _pull(store, place, actor, progress, dry_run=False)
         return PullReport(place.path, (), (), sync(store, place, progress=progress))
 
 
@@ -143,18 +132,13 @@ def is_edited(folder: str | os.PathLike[str]) -> bool:
         return any(True for _ in changed_pages(manifest.folder, manifest.manifest))
 
 
-def _is_mirror(place: MirrorPlace, store_id: str) -> bool:
-    with existing(place, store_id) as manifest:
-        return manifest is not None and manifest.manifest is not None
-
-
 def _pull(store: Store, place: MirrorPlace, actor: str, progress: Progress, *, dry_run: bool) -> PullReport:
     store_id = show_id(store.identity.store_id)
     with existing(place, store_id) as old, edited_folders(place, store_id) as old_edits:
         if old is None or old.manifest is None:
             raise NotFoundError(f"{place.path} was removed while it was read")
-        copies = [_Copy(one.path, one.folder, one.manifest, one) for one in old_edits]
-        copies.append(_Copy(place.path, old.folder, old.manifest))
+        copies = [_Copy(*one, is_aside=True) for one in old_edits]
+        copies.append(_Copy(place.path, old.folder, old.manifest, is_aside=False))
         for copy in copies:
             _find_edited(copy)
         _compare_all(store, copies)
@@ -174,7 +158,7 @@ def _pull(store: Store, place: MirrorPlace, actor: str, progress: Progress, *, d
 def _find_edited(copy: _Copy) -> None:
     for path, _ in changed_pages(copy.folder, copy.manifest):
         status = mirror_disk.lstat_at(copy.folder, path)
-        if status is None and copy.kept is not None:
+        if status is None and copy.is_aside:
             continue
         page = copy.pages[path] = _Edited()
         if status is None:
@@ -270,7 +254,7 @@ def _applied(copy: _Copy) -> dict[str, str]:
 def _refused_edits(copies: Sequence[_Copy], set_aside: dict[str, str]) -> Iterator[RefusedEdit]:
     for copy in copies:
         for path, page in copy.pages.items():
-            copied_to = f"{copy.path}/{path}" if copy.kept else set_aside.get(path, "")
+            copied_to = f"{copy.path}/{path}" if copy.is_aside else set_aside.get(path, "")
             for change in page.found.refused if page.found else ():
                 yield RefusedEdit(path, change.atom, change.reason, copied_to)
 
@@ -378,7 +362,7 @@ class FollowingMirror:
     def _follow(self, deadline: float) -> PullReport:
         while True:
             try:
-                return follow(self._store, self._folder, actor=PERSON)
+                return pull(self._store, self._folder, actor=PERSON, create=True)
             except BusyError:
                 if time.monotonic() >= deadline:
                     raise

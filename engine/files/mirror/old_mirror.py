@@ -227,13 +227,10 @@ def _move(old: int, path: list[str], new: int) -> str:
 def _move_aside(source: int, name: str, new: int, parents: list[str]) -> str:
     """Move a file to `stem.edited-N.md` in the new mirror, with the first free number N."""
     stem, dot, suffix = name.rpartition(".") if "." in name[1:] else (name, "", "")
-    number = 1
     with mirror_disk.open_path(new, parents, create=True) as target:
-        while True:
-            new_name = f"{stem}.edited-{number}{dot}{suffix}"
-            if mirror_disk.move(source, name, target, new_name):
-                return "/".join((*parents, new_name))
-            number += 1
+        names = (f"{stem}.edited-{number}{dot}{suffix}" for number in count(1))
+        free = next(one for one in names if mirror_disk.move(source, name, target, one))
+    return "/".join((*parents, free))
 
 
 class EditedFolder(NamedTuple):
@@ -241,7 +238,6 @@ class EditedFolder(NamedTuple):
 
     path: str
     """The absolute path, for messages."""
-    number: str
     folder: int
     manifest: Manifest
 
@@ -315,8 +311,7 @@ def edited_folders(place: MirrorPlace, store_id: str) -> Iterator[list[EditedFol
                 folders.append(os.open(number, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=outer))
                 manifest = _manifest(folders[-1], store_id)
                 if manifest is not None:
-                    path = f"{place.path}.edited/{number}"
-                    edits.append(EditedFolder(path, number, folders[-1], manifest))
+                    edits.append(EditedFolder(f"{place.path}.edited/{number}", folders[-1], manifest))
             yield edits
         finally:
             for folder in folders:

@@ -6,9 +6,11 @@ import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import pytest
 from markdown_it import MarkdownIt
 
-from engine.files.mirror.mirror_place import MANIFEST
+from engine.base.errors import EngineError, RefusedError
+from engine.engine import Engine
 
 HEADING = re.compile(r"## \[([0-9a-f-]{36})\] (.*)")
 FENCE = re.compile(r"(`{3,})(text|escaped)")
@@ -148,4 +150,7 @@ def structure(text: str) -> tuple[int, int]:
     return len(headings), sum(token.type == "hr" for token in tokens)
 
 
-__all__ = ["MANIFEST", "Entry", "Parsed", "listed", "pages", "parse", "plain", "structure", "tree", "whole"]
+def refused(engine: Engine, folder: str | Path, kind: type[EngineError] = RefusedError) -> None:
+    """Assert that a mirror in this folder is refused."""
+    with pytest.raises(kind):
+        engine.mirror(folder)

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from engine.base.errors import InvalidInputError
+from engine.files.mirror.mirror_place import MANIFEST
 from engine.memory.memory_settings import find_mirror
-from tests.files.mirror.parsing import MANIFEST, tree
+from tests.files.mirror.parsing import tree
 from tests.support.command_line import Cli
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from hashlib import sha256
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -90,23 +91,35 @@ def is_whole(folder: Path) -> bool:
     )
 
 
-@pytest.mark.parametrize("exchange", [True, False], ids=["exchange", "two renames"])
+def killed_anywhere(
+    place: Path, start: Path | None, run: Callable[[], Any], exchange: bool = True
+) -> Iterator[int]:
+    """Kill a run before each of its operations in turn, each time over a copy of `start`; yield numbers."""
+    for number in count(1):
+        shutil.rmtree(place.parent, ignore_errors=True)
+        place.parent.mkdir()
+        if start is not None:
+            shutil.copytree(start, place, symlinks=True)
+        going = killed_at(number, run, exchange)
+        yield number
+        if not going:
+            return
+
+
+EXCHANGE = pytest.mark.parametrize("exchange", [True, False], ids=["exchange", "two renames"])
+
+
+@EXCHANGE
 def test_killed_anywhere_a_mirror_stands_whole(tmp_path: Path, exchange: bool) -> None:
     """After a kill, the old or new mirror is complete, and the next run gives a fresh mirror."""
     after().mirror(tmp_path / "fresh")
-    before().mirror(tmp_path / "start")
-    (tmp_path / "start" / "mine.txt").write_text("mine")
-    (tmp_path / "start" / ".obsidian").mkdir()
-    (tmp_path / "start" / ".obsidian" / "app.json").write_text("{}")
-    place = tmp_path / "place" / "m"
+    start, place = tmp_path / "start", tmp_path / "place" / "m"
+    before().mirror(start)
+    (start / "mine.txt").write_text("mine")
+    (start / ".obsidian").mkdir()
+    (start / ".obsidian" / "app.json").write_text("{}")
     number = 0
-    going = True
-    while going:
-        number += 1
-        shutil.rmtree(tmp_path / "place", ignore_errors=True)
-        (tmp_path / "place").mkdir()
-        shutil.copytree(tmp_path / "start", place, symlinks=True)
-        going = killed_at(number, lambda: after().mirror(place), exchange)
+    for number in killed_anywhere(place, start, lambda: after().mirror(place), exchange):
         stands = place.exists() or exchange
         assert is_whole(place if stands else place.with_name(".m.mirror-old")), number
         (place.parent / "canary").write_text("canary")
@@ -119,23 +132,16 @@ def test_killed_anywhere_a_mirror_stands_whole(tmp_path: Path, exchange: bool) -
     assert number > 25
 
 
-@pytest.mark.parametrize("exchange", [True, False], ids=["exchange", "two renames"])
+@EXCHANGE
 def test_killed_anywhere_no_edit_is_lost(tmp_path: Path, exchange: bool) -> None:
     """After a kill at any operation, an edited page is set aside exactly once."""
-    before().mirror(tmp_path / "start")
-    pages = sorted((tmp_path / "start").rglob("*.md"))
+    start, place = tmp_path / "start", tmp_path / "place" / "m"
+    before().mirror(start)
+    pages = sorted(start.rglob("*.md"))
     for page in pages:
         page.write_text(f"mine, of {page.name}")
     wanted = sorted(f"mine, of {page.name}" for page in pages)
-    place = tmp_path / "place" / "m"
-    number = 0
-    going = True
-    while going:
-        number += 1
-        shutil.rmtree(tmp_path / "place", ignore_errors=True)
-        (tmp_path / "place").mkdir()
-        shutil.copytree(tmp_path / "start", place)
-        going = killed_at(number, lambda: after().mirror(place), exchange)
+    for number in killed_anywhere(place, start, lambda: after().mirror(place), exchange):
         after().mirror(place)
         mine = sorted(path.read_text() for path in (place.parent / "m.edited").rglob("*.md"))
         assert mine == wanted, number
@@ -148,13 +154,9 @@ def test_killed_anywhere_the_first_mirror_is_made_by_the_next_run(tmp_path: Path
     """A killed first run leaves no mirror, and the next run makes it."""
     before().mirror(tmp_path / "fresh")
     place = tmp_path / "place" / "m"
-    number = 0
-    going = True
-    while going:
-        number += 1
-        shutil.rmtree(tmp_path / "place", ignore_errors=True)
-        place.mkdir(parents=True) if empty else place.parent.mkdir()
-        going = killed_at(number, lambda: before().mirror(place), exchange=True)
+    (tmp_path / "empty").mkdir()
+    start = tmp_path / "empty" if empty else None
+    for number in killed_anywhere(place, start, lambda: before().mirror(place)):
         there = tree(place) if place.exists() else {}
         assert there in ({}, tree(tmp_path / "fresh")), number
         before().mirror(place)

@@ -14,7 +14,7 @@ from engine import Add
 from engine.base.errors import ConflictError
 from engine.engine import Engine
 from engine.files.mirror import mirror_pull
-from engine.files.mirror.mirror_pull import follow
+from engine.files.mirror.mirror_pull import pull
 from engine.files.mirror.mirror_report import PullReport
 from tests.files.mirror.parsing import listed, tree
 from tests.files.mirror.test_mirror_pull import edited, page_with
@@ -79,9 +79,9 @@ def test_many_writes_are_one_sync(memory: Engine, tmp_path: Path, monkeypatch: p
 
     def counted(*args: Any, **options: Any) -> PullReport:
         calls.append(args)
-        return follow(*args, **options)
+        return pull(*args, **options)
 
-    monkeypatch.setattr(mirror_pull, "follow", counted)
+    monkeypatch.setattr(mirror_pull, "pull", counted)
     list(memory.apply_many(Add(f"text {number}") for number in range(2500)))
     assert (len(calls), memory.check_mirror(tmp_path / "m").ok) == (1, True)
 

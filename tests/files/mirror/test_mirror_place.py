@@ -6,28 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from engine.base.errors import BusyError, EngineError, InvalidInputError, NotFoundError, RefusedError
+from engine.base.errors import BusyError, InvalidInputError, NotFoundError, RefusedError
 from engine.engine import Engine
 from engine.files.mirror import mirror_disk
 from engine.files.mirror import mirror_place as place
 from engine.files.mirror.mirror_place import MANIFEST
-from tests.files.mirror.parsing import listed, tree
-from tests.support.engines import engine_on
-
-
-@pytest.fixture
-def engine() -> Engine:
-    """Return a store of two atoms."""
-    found = engine_on()
-    found.add("one", source="s", tags=["t"])
-    found.add("two", source="s")
-    return found
-
-
-def refused(engine: Engine, folder: str | Path, kind: type[EngineError] = RefusedError) -> None:
-    """Assert that a mirror in this folder is refused."""
-    with pytest.raises(kind):
-        engine.mirror(folder)
+from tests.files.mirror.parsing import listed, refused, tree
 
 
 def test_a_new_and_an_empty_folder_are_taken(engine: Engine, tmp_path: Path) -> None:

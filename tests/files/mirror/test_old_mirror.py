@@ -6,26 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from engine.base.errors import EngineError, RefusedError
+from engine.base.errors import EngineError
 from engine.engine import Engine
 from engine.files.mirror import mirror_disk
-from tests.files.mirror.parsing import listed, tree
-from tests.support.engines import engine_on
-
-
-@pytest.fixture
-def engine() -> Engine:
-    """Return a store of two atoms."""
-    found = engine_on()
-    found.add("one", source="s", tags=["t"])
-    found.add("two", source="s")
-    return found
-
-
-def refused(engine: Engine, folder: str | Path, kind: type[EngineError] = RefusedError) -> None:
-    """Assert that a mirror in this folder is refused."""
-    with pytest.raises(kind):
-        engine.mirror(folder)
+from tests.files.mirror.parsing import listed, refused, tree
 
 
 def test_links_inside_lead_nowhere(engine: Engine, tmp_path: Path) -> None:
