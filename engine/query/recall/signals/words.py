@@ -25,6 +25,7 @@ from engine.query.recall.recall_run import LoadedAtom, Pool, RecallRun
 from engine.query.recall.signals.scoring import Lists, WeightedTerm, idf, weighted_terms
 from engine.text.analyzer import KERNEL_TERMS, STOP_WORDS, analyze_query
 from engine.text.language.parts_of_speech import forms_of
+from engine.text.language.snippets import one_by_one
 from proofs.leaves import Group, tag_identity
 
 TAGS_SEEN_MAX: Final = 64
@@ -48,6 +49,14 @@ Measured: with 30 of them and 12 FEEDBACK_TERMS, nDCG@10 falls by .008 on CACM a
 
 FEEDBACK_TERMS: Final = 6
 """The number of terms that are added to the query."""
+
+FEEDBACK_CHARS: Final = 700
+"""A candidate of at most this many characters counts in full. Of a longer one of n characters, the share
+(700 / n)² counts, because a long text has terms of many subjects.
+
+Measured on chats with assistants, whose answers are long: nDCG@10 rises by .012, R@10 by .005 and MRR by
+.021. On seven other sets, no measure falls by two standard errors.
+"""
 
 FEEDBACK_SHARE_MAX: Final = 0.1
 """A term that is in more than this share of all documents is not added to the query."""
@@ -174,7 +183,10 @@ def expansion(
         if 2 <= df <= FEEDBACK_SHARE_MAX * documents:
             weighted[term] = relevance * idf(documents, df)
     best = sorted(weighted, key=lambda term: (-weighted[term], term))[:FEEDBACK_TERMS]
-    return {term: run.signals.feedback * weighted[term] / weighted[best[0]] for term in best}
+    lengths = [max(FEEDBACK_CHARS, len(answer.body.content)) for answer in answers]
+    counted = zip(shares, lengths, strict=True)
+    largest = run.signals.feedback * one_by_one(share * (FEEDBACK_CHARS / n) ** 2 for share, n in counted)
+    return {term: largest * weighted[term] / weighted[best[0]] for term in best}
 
 
 def most_relevant(
