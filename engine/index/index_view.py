@@ -5,14 +5,12 @@ The view consists of the segments and of the tail, whose documents have no rows 
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from backends.base import Reader
 from engine.index.columns import Columns, Facts, NewDocument, columns_of
-from engine.index.packs import malformed, terms_of
 from engine.index.postings import Encoded, TermRow, build_segment, decode, hashed_rows
 from engine.index.postings_cache import Norms, PartLengths, PostingsCache, df_of, part_lengths
 from engine.index.segments import HEAD, HEAD_BYTES, SegmentName, decode_blocks
@@ -191,27 +189,6 @@ class IndexView:
         of_tail = self._tail.df if self._tail.documents else None
         return [0 if raw not in dfs else dfs[raw] + (of_tail(raw) if of_tail else 0) for raw in keys]
 
-    def terms_with(self, prefix: str, most: int) -> set[str] | None:
-        """Return the terms that begin with `prefix`, which is not empty.
-
-        Return None, and read nothing, if this would take more than `most` rows of the index.
-        """
-        start = prefix.encode()
-        end = start[:-1] + bytes([start[-1] + 1])
-        packs = self._cache.packs_of(self._rows, self._segments, start, end, most)
-        if packs is None:
-            return None
-        matching: set[bytes] = set()
-        for key, raw in packs:
-            terms = terms_of(raw)
-            if terms is None or not _is_utf8(terms):
-                raise malformed(key)
-            matching.update([term for term in terms if start <= term < end])
-        if self._tail.documents:
-            terms = self._tail.columns.terms
-            matching.update(terms[bisect_left(terms, start) : bisect_left(terms, end)])
-        return {term.decode() for term in matching}
-
     def columns(self) -> Iterator[tuple[int, Columns]]:
         """Yield the whole content of each part, with the ordinal of its first document."""
         for name, summary in self._segments:
@@ -317,14 +294,6 @@ def decoded(row: bytes) -> tuple[NDArray[np.uint16], NDArray[np.uint8]]:
 
     df = df_of(row)
     return np.frombuffer(row, "<u2", df, HEAD_BYTES), np.frombuffer(row, "u1", df, HEAD_BYTES + 2 * df)
-
-
-def _is_utf8(terms: Sequence[bytes]) -> bool:
-    try:
-        b"\n".join(terms).decode()
-    except UnicodeDecodeError:
-        return False
-    return True
 
 
 def _can_be_indexed(raw: bytes) -> bool:

@@ -81,15 +81,6 @@ def split(raw: bytes) -> tuple[list[bytes], list[bytes]] | None:
     return terms, entries
 
 
-def terms_of(raw: bytes) -> list[bytes] | None:
-    """Return the terms of a pack, or None if the pack is malformed. The entries are not read."""
-    count = raw[0] + 1 if raw else 1
-    places = list(accumulate(raw[1 : 1 + count], initial=1 + count + SIZE_BYTES * (count - 1)))
-    if len(places) != count + 1 or places[-1] >= len(raw):
-        return None
-    return [raw[start:end] for start, end in pairwise(places)]
-
-
 def encode_entries(postings: TermPostings, documents: int) -> list[bytes]:
     """Return the stored form of the postings of each term. The segment has `documents` ordinals."""
     import numpy as np

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
+from bisect import bisect_right
 from collections.abc import Sequence
 from itertools import islice
 from threading import Lock
@@ -224,34 +224,6 @@ class PostingsCache:
                 names = decode_blocks(raw, summary.rows, where).firsts[len(COLUMN_ROWS) :]
             current.append((name.row_prefix, names))
         return current
-
-    def packs_of(
-        self, rows: Reader, segments: Segments, start: bytes, end: bytes, most: int
-    ) -> list[tuple[bytes, bytes]] | None:
-        """Return the keys and the values of the packs that may contain terms from `start` to before `end`.
-
-        Return None if there are more than `most` packs.
-
-        Raises:
-            CorruptionError: a row is missing or malformed.
-        """
-        roots = tuple([summary.root for _, summary in segments])
-        packs = self._packs
-        if packs is None or packs[0] != roots:
-            packs = self._packs = roots, self._names_of_packs(rows, segments)
-        keys = [
-            prefix + name
-            for prefix, names in packs[1]
-            for name in names[max(0, bisect_right(names, start) - 1) : bisect_left(names, end)]
-        ]
-        if len(keys) > most:
-            return None
-        listed = []
-        for key, raw in zip(keys, rows.multi_get(keys), strict=True):
-            if raw is None:
-                raise CorruptionError(f"{describe(key)} is missing")
-            listed.append((key, raw))
-        return listed
 
     def dfs(self, rows: Reader, segments: Segments, terms: Sequence[bytes]) -> list[int]:
         """Return, for each term, the number of documents in all segments that mention the term.

@@ -1,6 +1,6 @@
 """The terms that recall searches for: misspelled names are replaced, and a long question is shortened.
 
-    Carolyn ──▶ is it in no text, tag or alias? ──▶ similar terms ──▶ the first that is written like a name
+    Carolyne ──▶ is it in no text, tag or alias? ──▶ words with one edit ──▶ a name of the memory
 
 Only a word that is written like a name is changed, and only if the memory does not know it. The replacement
 must occur in an atom that the filters allow. The answer says which names were read differently
@@ -11,8 +11,10 @@ Of a long question, only the most informative terms are searched for (`rarest_te
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from itertools import islice
+from string import ascii_lowercase
 from typing import Final, NamedTuple
 
 from pyroaring import BitMap
@@ -23,71 +25,36 @@ from engine.index.index_view import IndexView
 from engine.ledger.queries import bodies_of, ids_at, records_of
 from engine.query.recall.atom_set import AtomSet
 from engine.query.recall.recall_answer import MatchedName
-from engine.query.recall.signals.words import tag_terms
-from engine.text.analyzer import analyze_query, index_terms
+from engine.text.analyzer import index_terms, index_terms_many
 from engine.text.language.parts_of_speech import forms_of
 from engine.text.language.question_model import Entity, Part, Question
 from engine.text.language.tokenizer import bare, clean, split
 from engine.text.simhash import phrase_hashes
-from engine.text.speaker_labels import label_of
-from proofs.leaves import Group
+from proofs.leaves import Group, tag_identity
 
 NAME_CHARS_MIN: Final = 4
 """The smallest number of letters of a misspelled name, and of the name that it stands for. Shorter names are
 similar to many words."""
 
-NAME_CHARS_MAX: Final = 40
-
-TWO_EDITS_CHARS: Final = 8
-"""Names of at least this many letters may have two edits, shorter names one."""
+NAME_CHARS_MAX: Final = 24
+"""The largest number of letters of a misspelled name. A longer one has too many words with one edit."""
 
 NAMES_MAX: Final = 4
 """The largest number of names of a question that are replaced."""
 
-PACKS_MAX: Final = 512
-"""The largest number of rows of the index, of 4 KiB each, that are read to find terms similar to a name.
-
-Measured: 40 such rows of a collection of notes have 2,500 terms, and comparing a name with them takes 2 ms.
-"""
-
-PREFIX_MAX: Final = 3
-"""If the terms that begin with the name's first letter are in too many rows, two letters must agree, and then
-this many."""
-
-TAGS_MAX: Final = 4_096
-
-SIMILAR_MAX: Final = 32
-"""The largest number of similar terms that are ordered by the number of their atoms."""
-
-READ_TERMS: Final = 8
-"""The largest number of similar terms whose texts are read."""
+READ_NAMES: Final = 8
+"""The largest number of similar words whose texts are read."""
 
 READ_ATOMS: Final = 4
-"""The number of atoms in which the spelling of a term is looked up."""
-
-SEEN_MAX: Final = 16
-"""The largest number of occurrences of a term that are looked at in a text."""
+"""The number of atoms in which the spelling of a word is looked up."""
 
 ALIAS_TERMS: Final = 6
 
 QUESTION_TERMS_MAX: Final = 64
 
-_ENDS: Final = frozenset(".?!:;\n")
-
 TERMS_READ: Final = 256
 """The number of terms whose rows are read at a time, so that the rows of a long question are not all in
 memory."""
-
-
-class _Similar(NamedTuple):
-    """A term that is similar to a misspelled name."""
-
-    edits: int
-    term: str
-    written: str | None
-    """The tag that the term comes from, or None for a term of a text."""
-    atoms: BitMap
-    """The allowed atoms with the term or the tag."""
 
 
 class Respelled(NamedTuple):
@@ -101,13 +68,12 @@ class Respelled(NamedTuple):
 def respelled(rows: Reader, index: IndexView, atoms: AtomSet, question: Question) -> Respelled | None:
     """Return the question with its misspelled names replaced, or None if it has none.
 
-    Several similar names are ordered by the number of edits (a letter inserted, removed or replaced, or two
-    adjacent letters swapped), then by the number of atoms, the largest first, then by their terms.
+    Of several similar names, the one in the most atoms is chosen, then the first in the alphabet.
     """
-    unknown = _unknown(rows, index, question)
+    unknown = _unknown(rows, index, atoms, question)
     respelt: dict[str, str] = {}
-    for name, term in unknown.items():
-        name_spelt = _known_name(rows, index, atoms, name, term)
+    for name in unknown:
+        name_spelt = _known_name(rows, index, atoms, name)
         if name_spelt is not None:
             respelt[name] = name_spelt
     if not respelt:
@@ -116,8 +82,8 @@ def respelled(rows: Reader, index: IndexView, atoms: AtomSet, question: Question
     return Respelled(text, tuple(MatchedName(name, name_spelt) for name, name_spelt in respelt.items()))
 
 
-def _unknown(rows: Reader, index: IndexView, question: Question) -> dict[str, str]:
-    """Return the names of the question that the memory does not contain, each with its term."""
+def _unknown(rows: Reader, index: IndexView, atoms: AtomSet, question: Question) -> list[str]:
+    """Return the names of the question that the memory does not contain."""
     names: dict[str, str] = {}
     for word in question.words:
         if word.part is Part.PROPER and len(word.terms) == 1 and _is_name(name := bare(word.text)):
@@ -125,19 +91,20 @@ def _unknown(rows: Reader, index: IndexView, question: Question) -> dict[str, st
             if term.isalpha() and not forms_of(term):
                 names.setdefault(name, term)
     if not names:
-        return names
+        return []
     dfs = index.dfs(list(names.values()))
     unknown = [(name, term) for (name, term), df in zip(names.items(), dfs, strict=True) if not df]
     if unknown:
         aliases = _terms_of_aliases(rows, question)
         unknown = [(name, term) for name, term in unknown if term not in aliases]
-    return dict(unknown[:NAMES_MAX])
+    tagged = (name for name, _ in unknown if not atoms.members(rows, Group.TAG, tag_identity(name)))
+    return list(islice(tagged, NAMES_MAX))
 
 
 def _is_name(word: str) -> bool:
     # Acronyms (SIAM, ISAM) differ in one letter without being misspelled.
     fits = NAME_CHARS_MIN <= len(word) <= NAME_CHARS_MAX and word.isalpha()
-    return fits and word[0].isupper() and not word.isupper()
+    return fits and word.isascii() and word[0].isupper() and not word.isupper()
 
 
 def _terms_of_aliases(rows: Reader, question: Question) -> set[str]:
@@ -152,110 +119,50 @@ def _terms_of_aliases(rows: Reader, question: Question) -> set[str]:
     }
 
 
-def _known_name(rows: Reader, index: IndexView, atoms: AtomSet, name: str, term: str) -> str | None:
-    """Return the name of the memory that `name`, whose term is `term`, most likely stands for, or None."""
-    most = 1 if len(name) < TWO_EDITS_CHARS else 2
-    by_tag = _tags_like(rows, atoms, term, most)
-    if by_tag is None:
-        return None
-    small = name.lower()
-    similar = list(_texts_like(index, atoms, term, small, most))
-    listed = {one.term for one in similar}
-    similar += [one for one in by_tag if one.term not in listed]
-    similar.sort(key=lambda one: (one.edits, -len(one.atoms), one.term))
-    for one in similar[:READ_TERMS]:
-        written = [one.written] if one.written else _as_name(rows, index, one)
-        by_edits = {word: distance(small, word.lower(), most) for word in written}
-        nearest = min(by_edits, key=by_edits.__getitem__, default=None)
-        if nearest is not None and len(nearest) >= NAME_CHARS_MIN and by_edits[nearest] <= most:
-            return nearest
+def _known_name(rows: Reader, index: IndexView, atoms: AtomSet, name: str) -> str | None:
+    """Return the name of the memory that a misspelled name most likely stands for, or None."""
+    words = list(one_edit_from(name.lower()))
+    terms = [found[0] if len(found) == 1 else "" for found in index_terms_many(words)]
+    dfs = index.dfs(terms)
+    similar: list[tuple[int, str, BitMap]] = []
+    for word, term, df in zip(words, terms, dfs, strict=True):
+        there = atoms.members(rows, Group.TAG, word)
+        if df:
+            there = there | (index.ordinals_with(term) & atoms.ordinals)
+        if there and len(word) >= NAME_CHARS_MIN:
+            similar.append((-len(there), word.capitalize(), there))
+    for _, known, there in sorted(similar, key=lambda one: one[:2])[:READ_NAMES]:
+        if _is_written(rows, known, there):
+            return known
     return None
 
 
-def _texts_like(index: IndexView, atoms: AtomSet, term: str, small: str, most: int) -> Iterator[_Similar]:
-    """Yield the similar terms of texts. `small` is the name in small letters, and `term` is its term."""
-    near: list[tuple[int, str]] = []
-    shortest, longest = min(len(term), len(small)) - most, max(len(term), len(small)) + most
-    for one in _terms_like(index, term):
-        if not shortest <= len(one) <= longest:
-            continue
-        # A misspelled ending may have another stem, so the term is also compared with the whole word.
-        edits = min(distance(term, one, most), distance(small, one, most))
-        if edits <= most and one.isalpha():
-            near.append((edits, one))
-    for edits, one in sorted(near)[:SIMILAR_MAX]:
-        mentions = index.ordinals_with(one) & atoms.ordinals
-        if mentions:
-            yield _Similar(edits, one, None, mentions)
+def one_edit_from(word: str) -> Iterator[str]:
+    """Yield the words that differ from a word of the letters a to z in one edit; a word may be repeated.
 
-
-def _terms_like(index: IndexView, term: str) -> Iterator[str]:
-    """Yield the terms that begin as `term` does, and those whose first two letters are swapped."""
-    for size in range(1, PREFIX_MAX + 1):
-        terms = index.terms_with(term[:size], PACKS_MAX)
-        if terms is not None:
-            yield from terms
-            break
-    if term[0] != term[1]:
-        yield from index.terms_with(term[1] + term[0], PACKS_MAX) or ()
-
-
-def _tags_like(rows: Reader, atoms: AtomSet, term: str, most: int) -> list[_Similar] | None:
-    """Return the tags of one word that are similar to `term`; None if `term` is a word of a tag itself."""
-    tags = []
-    for tag in islice(atoms.tags_from(rows, term[0]), TAGS_MAX):
-        if not tag.startswith(term[0]):
-            break
-        terms = tag_terms(tag)
-        if term in terms:
-            return None
-        if len(terms) == 1 and tag.isalpha() and (edits := distance(term, terms[0], most)) <= most:
-            members = atoms.members(rows, Group.TAG, tag)
-            if members:
-                tags.append(_Similar(edits, terms[0], tag.capitalize(), members))
-    return tags
-
-
-def _as_name(rows: Reader, index: IndexView, similar: _Similar) -> list[str]:
-    """Return the words with this term as the memory writes them, if they are names.
-
-    The words of titles and of speakers' labels are names. Other words are names if most of their occurrences
-    inside sentences have a capital letter, or if all their occurrences begin sentences. Only the first atoms
-    are read.
+    An edit inserts, removes or replaces a letter after the first one, or swaps two adjacent letters.
     """
-    term = similar.term
-    heads = BitMap()
-    for part in index.heads(term):
-        heads |= BitMap(part.offsets.astype("u4") + part.start)
-    heads &= similar.atoms
-    records = records_of(rows, ids_at(rows, list(islice(heads or similar.atoms, READ_ATOMS))))
+    for at in range(1, len(word) + 1):
+        before, after = word[:at], word[at:]
+        yield from (before + letter + after for letter in ascii_lowercase)
+        if after:
+            yield before + after[1:]
+            yield before[:-1] + after[0] + before[-1] + after[1:]
+            yield from (before + letter + after[1:] for letter in ascii_lowercase if letter != after[0])
+
+
+def _is_written(rows: Reader, name: str, atoms: BitMap) -> bool:
+    """Return True if the memory writes a word with a capital letter, or only in a tag.
+
+    The first atoms that contain the word are read.
+    """
+    records = records_of(rows, ids_at(rows, list(islice(atoms, READ_ATOMS))))
     bodies = bodies_of(rows, records)
-    if heads:
-        pairs = zip(records, bodies, strict=True)
-        titles = [record.title or label_of(body.content) or "" for record, body in pairs]
-        return [word for title in titles for word, _ in _occurrences(title, term)]
-    occurrences = [one for body in bodies for one in _occurrences(body.content, term)]
-    inside = [word for word, initial in occurrences if not initial and word[0].isupper()]
-    small = sum(not word[0].isupper() for word, _ in occurrences)
-    return inside if len(inside) > small else [] if small or inside else [word for word, _ in occurrences]
-
-
-def _occurrences(text: str, term: str) -> Iterator[tuple[str, bool]]:
-    """Yield the words of `text` with this term, and True for a word that begins a sentence."""
-    low = text.lower()
-    if len(low) != len(text):
-        return
-    stem, at, seen = term[:-1], 0, 0
-    while (at := low.find(stem, at)) >= 0 and seen < SEEN_MAX:
-        end = at
-        while end < len(text) and text[end].isalpha():
-            end += 1
-        word = text[at:end]
-        if (not at or not text[at - 1].isalnum()) and analyze_query(word) == [term]:
-            before = text[:at].rstrip(" \t\"'(*_>#-")[-1:]
-            yield word, not before or before in _ENDS
-            seen += 1
-        at = max(end, at + 1)
+    texts = [f"{record.title or ''}\n{body.content}" for record, body in zip(records, bodies, strict=True)]
+    if any(re.search(rf"\b{name.lower()}\b", text) for text in texts):
+        return False
+    tagged = any(name.lower() in map(tag_identity, record.tags) for record in records)
+    return tagged or any(re.search(rf"\b{name}\b", text) for text in texts)
 
 
 def _replaced(text: str, names: dict[str, str]) -> Iterator[str]:
@@ -267,29 +174,6 @@ def _replaced(text: str, names: dict[str, str]) -> Iterator[str]:
             yield text[at : piece.start] + names[name]
             at = piece.start + len(name)
     yield text[at:]
-
-
-def distance(one: str, other: str, most: int) -> int:
-    """Return the number of edits between two words, or `most` + 1 if there are more than `most` edits.
-
-    An edit inserts, removes or replaces a letter, or swaps two adjacent letters (Damerau 1964, with optimal
-    string alignment: no part is edited twice).
-    """
-    letters, others = set(one), set(other)
-    if abs(len(one) - len(other)) > most or max(len(letters - others), len(others - letters)) > most:
-        return most + 1  # an edit brings in or removes at most one letter
-    before: list[int] = []
-    row = list(range(len(other) + 1))
-    for i, letter in enumerate(one, 1):
-        last, before, row = before, row, [i]
-        for j, against in enumerate(other, 1):
-            cost = min(before[j] + 1, row[-1] + 1, before[j - 1] + (letter != against))
-            if i > 1 and j > 1 and letter == other[j - 2] and one[i - 2] == against:
-                cost = min(cost, last[j - 2] + 1)
-            row.append(cost)
-        if min(row) > most + 1:
-            return most + 1
-    return min(row[-1], most + 1)
 
 
 def rarest_terms(question: Question, index: IndexView, most: int) -> Question:
