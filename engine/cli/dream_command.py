@@ -125,8 +125,7 @@ def _shown(report: DreamReport, named: Labels, since: int, *, full: bool) -> Ite
     names = _examples(report.entities, most)
     yield line("entities", f"{len(report.entities):,} new of {report.known:,} known{names}")
     yield line("mentions", f"{report.mentions:,} added{would}")
-    parsed = f"; sentences parsed by {report.pipeline}" if report.pipeline else ""
-    yield line("relations", f"{report.relations:,} added{would}{parsed}")
+    yield line("relations", f"{report.relations:,} added{would}")
     if report.duplicates:
         yield line("near-twins", _twins(report.duplicates, named))
     yield line("left", f"{counted(report.left, 'atom')} for the next cycle" if report.left else "nothing")

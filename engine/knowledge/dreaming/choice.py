@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import combinations, islice
 from math import log
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final
 
 from pyroaring import BitMap
 
@@ -18,6 +18,7 @@ from engine.base import validation
 from engine.base.errors import EngineError
 from engine.base.validation import show_id
 from engine.commands.transaction import Command
+from engine.followers.names import page_title
 from engine.knowledge.dreaming.dream_commands import (
     CATEGORIES,
     AddRelation,
@@ -27,16 +28,11 @@ from engine.knowledge.dreaming.dream_commands import (
     MentionLookup,
     tag_owners,
 )
+from engine.knowledge.dreaming.name_evidence import Judge
 from engine.knowledge.dreaming.name_uses import Name, Names
-from engine.knowledge.dreaming.relations.dependency_parse import Parser
-from engine.knowledge.dreaming.relations.relation_words import WRITER
-from engine.knowledge.dreaming.relations.sentence_patterns import TextReader, is_likely
+from engine.knowledge.dreaming.relations import statements_of
 from engine.knowledge.dreaming.survey import ReadAtom, Survey, cached
 from engine.ledger.entities import entity_identity, entity_key, entity_name
-
-if TYPE_CHECKING:
-    from spacy.tokens import Doc
-
 
 EVIDENCE: Final = 16
 """To find two texts for which a topic is chosen, at most this many texts are read."""
@@ -49,10 +45,13 @@ _DIGITS: Final = 3
 class Choice:
     """Chooses what is added to each text, after all names of the round are known."""
 
-    def __init__(self, survey: Survey, names: Names) -> None:
+    def __init__(self, survey: Survey, names: Names, judge: Judge) -> None:
         self._survey = survey
         self._names = names
+        self._judge = judge
+        self._people: dict[bytes, bool] = {}
         self._topics = Topics(survey)
+        self._relater = Relater(survey, names)
         self._chosen: dict[int, list[Name]] = {}
         """The ordinal of an atom → the names chosen for the text of the atom."""
         self._counts: dict[bytes, tuple[int, int]] = {}
@@ -60,30 +59,28 @@ class Choice:
         self._connected: set[tuple[bytes, bytes]] = set()
         """The pairs of entities for which a command was returned. They need no further work."""
 
-    def commands_for(
-        self, texts: Sequence[ReadAtom], stated: Sequence[Sequence[AddRelation]]
-    ) -> list[Command]:
-        """Return the commands for some atoms. `stated` has the relations that each of the atoms states.
+    def commands_for(self, texts: Sequence[ReadAtom]) -> list[Command]:
+        """Return the commands for some atoms.
 
         For each atom, the first command adds tags and mentions. The others relate the names in the atom to
         each other.
         """
         lookup = MentionLookup([])
         commands: list[Command] = []
-        for text, relations in zip(texts, stated, strict=True):
+        for text in texts:
             addition = self._additions(text, lookup)
             if addition is not None:
                 commands.append(addition)
             if text.record.ordinal in self._survey.internal:
                 commands += self._related(self._names_in(text))
-            commands += relations
+            commands += self._relater.commands(text)
         return commands
 
     def _additions(self, text: ReadAtom, lookup: MentionLookup) -> Enrich | None:
         """Return the command that adds tags and mentions to an atom, or None if there is nothing to add."""
         internal = text.record.ordinal in self._survey.internal
         names = self._names_in(text)
-        tags = list(self._tags(text, names, internal=internal))
+        tags = list(self._tags(text, internal=internal))
         mentions = tuple(name.id for name in names)
         # All categories, however common: the tags of some would change what a filter by category selects.
         categories = tuple(one.value.capitalize() for one in text.categories)
@@ -94,28 +91,46 @@ class Choice:
         return Enrich(text.record.id, payload_seq, tuple(tags), categories, mentions, most, lookup)
 
     def _names_in(self, text: ReadAtom) -> list[Name]:
-        """Return a text's names that are neither too rare nor too common, the rarest first."""
+        """Return a text's names that are neither too rare nor too common, the rarest first.
+
+        A person is never too common.
+        """
         return cached(self._chosen, text.record.ordinal, lambda: self._choose_names(text))
 
     def _choose_names(self, text: ReadAtom) -> list[Name]:
+        internal = text.record.ordinal in self._survey.internal
+        found = self._names.found_in(text.tokenized, self._survey.config.known_per_atom)
+        chosen = [name for name in found if self._fits(name, internal=internal) or self._is_person(name)]
+        chosen.sort(key=lambda name: (self._counted(name)[0], name.tokens.words))
+        return chosen[: self._survey.config.mentions_per_atom]
+
+    def _tag_names(self, text: ReadAtom) -> list[Name]:
+        """Return the names that become tags of a text. A person whom too many texts name is no tag."""
+        internal = text.record.ordinal in self._survey.internal
+        names = [name for name in self._names_in(text) if self._fits(name, internal=internal)]
+        return names[: self._survey.config.names_per_atom]
+
+    def _fits(self, name: Name, *, internal: bool) -> bool:
         survey = self._survey
-        internal = text.record.ordinal in survey.internal
-        counted = []
-        for name in self._names.found_in(text.tokenized, survey.config.known_per_atom):
-            count, every = cached(self._counts, name.id, partial(self._count, name))
-            # For an internal text only internal texts count, so external texts cannot make a name too common.
-            if survey.fits(count, survey.internal) and (internal or survey.fits(every, survey.texts)):
-                counted.append((count, name.tokens.words, name))
-        counted.sort(key=lambda one: one[:2])
-        return [name for _, _, name in counted[: survey.config.mentions_per_atom]]
+        count, every = self._counted(name)
+        # For an internal text only internal texts count, so external texts cannot make a name too common.
+        return survey.fits(count, survey.internal) and (internal or survey.fits(every, survey.texts))
+
+    def _is_person(self, name: Name) -> bool:
+        count, _ = self._counted(name)
+        people = (self._judge.is_person(form) for form in name.forms)
+        return count >= self._survey.config.atoms_min and cached(self._people, name.id, lambda: any(people))
+
+    def _counted(self, name: Name) -> tuple[int, int]:
+        return cached(self._counts, name.id, partial(self._count, name))
 
     def _count(self, name: Name) -> tuple[int, int]:
         ordinals = self._survey.named(name)
         return ordinals.intersection_cardinality(self._survey.internal), len(ordinals)
 
-    def _tags(self, text: ReadAtom, found: Sequence[Name], *, internal: bool) -> Iterator[str]:
+    def _tags(self, text: ReadAtom, *, internal: bool) -> Iterator[str]:
         """Yield the tags of a text: its names, the rarest first, then its topics."""
-        for name in found[: self._survey.config.names_per_atom]:
+        for name in self._tag_names(text):
             yield from _tag(name.text)
         if internal:
             for topic in self._topics.shared(text, self._room):
@@ -128,7 +143,7 @@ class Choice:
         # Removed tags are also counted, so that no topic is added in place of a removed tag.
         tags = len((had.others | had.removed) - CATEGORIES)
         if tags < config.tags_min:
-            tags += len(self._names_in(text)[: config.names_per_atom])
+            tags += len(self._tag_names(text))
         return config.phrases_per_atom if tags < config.tags_min else 0
 
     def _related(self, found: Sequence[Name]) -> Iterator[Connect]:
@@ -232,71 +247,30 @@ def _cohesion(both: int, one: int, other: int, texts: int) -> float:
     return 1.0 if both == texts else log(both * texts / (one * other)) / log(texts / both)
 
 
-class _Likely(NamedTuple):
-    """A text that can state a relation, with the known names in it."""
-
-    text: ReadAtom
-    content: str
-    known: dict[tuple[str, ...], Name]
-    reader: TextReader
-
-
 class Relater:
     """Finds the relations that texts state."""
 
-    def __init__(self, survey: Survey, names: Names, parser: Parser | None) -> None:
+    def __init__(self, survey: Survey, names: Names) -> None:
         self._survey = survey
         self._names = names
-        self._parser = parser
 
-    def commands(self, texts: Sequence[ReadAtom]) -> list[list[AddRelation]]:
-        """Return for each text the commands that add the relations it states. External texts state none."""
-        likely = [(at, one) for at, text in enumerate(texts) for one in self._likely(text)]
-        parses = self._parsed([one for _, one in likely])
-        commands: list[list[AddRelation]] = [[] for _ in texts]
-        for (at, one), parsed in zip(likely, parses, strict=True):
-            commands[at] = list(self._commands(one, parsed))
-        return commands
-
-    def _likely(self, text: ReadAtom) -> Iterator[_Likely]:
-        if text.record.ordinal not in self._survey.internal or not is_likely(text.tokenized.words):
+    def commands(self, text: ReadAtom) -> Iterator[AddRelation]:
+        """Yield the commands that add the relations that a text states. An external text states none."""
+        record, config = text.record, self._survey.config
+        if record.ordinal not in self._survey.internal:
             return
-        names = self._names.found_in(text.tokenized, self._survey.config.known_per_atom)
-        by_words = _by_words(names)
-        content = text.body.content[: self._survey.config.chars]
-        yield _Likely(text, content, by_words, TextReader(content, by_words.__contains__))
-
-    def _parsed(self, likely: list[_Likely]) -> list[dict[int, Doc] | None]:
-        """Return the parses of the sentences that can state a relation, by the first character of each."""
-        if self._parser is None:
-            return [None] * len(likely)
-        sentences = [
-            (number, sentence.start, one.content[sentence.start : sentence.end])
-            for number, one in enumerate(likely)
-            for sentence in one.reader.sentences()
-            if not sentence.asks and is_likely(sentence.words)
-        ]
-        parses: list[dict[int, Doc] | None] = [{} for _ in likely]
-        docs = self._parser.parsed(text for _, _, text in sentences)
-        for (number, start, _), doc in zip(sentences, docs, strict=True):
-            parse = parses[number]
-            if parse is not None:
-                parse[start] = doc
-        return parses
-
-    def _commands(self, one: _Likely, parses: dict[int, Doc] | None) -> Iterator[AddRelation]:
-        record = one.text.record
-        statements = one.reader.statements(parses)
-        for statement in statements[: self._survey.config.relations_per_atom]:
-            subject, object_ = (self._end(end, one.known) for end in (statement.subject, statement.object))
+        known = _by_words(self._names.found_in(text.tokenized, config.known_per_atom))
+        page = page_title(text.body) or text.body.title
+        found = statements_of(text.body.content[: config.chars], page, known.__contains__)
+        for one in found[: config.relations_per_atom]:
+            subject, object_ = self._end(one.subject, known), self._end(one.object, known)
             if subject is not None and object_ is not None:
-                at = statement.start, statement.end
-                relation = subject, statement.predicate, object_
-                yield AddRelation(record.id, record.payload_seq, *relation, at, statement.by_parse)
+                at = one.start, one.end
+                yield AddRelation(record.id, record.payload_seq, subject, one.predicate, object_, at)
 
     def _end(self, text: str, known: dict[tuple[str, ...], Name]) -> End | None:
         """Return the entity that these words name, or None if they cannot be a name."""
-        if text == WRITER or len(text) > self._survey.config.name_chars_max:
+        if len(text) > self._survey.config.name_chars_max:
             return None
         name = known.get(tuple(text.lower().split()))
         if name is not None:

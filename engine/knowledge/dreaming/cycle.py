@@ -25,12 +25,12 @@ from engine.base.process import at_end, rare_collection, without_collection
 from engine.base.validation import PROVENANCES, atom_id
 from engine.commands.transaction import Command
 from engine.index.copies.duplicates import DuplicateGroup, duplicates
-from engine.knowledge.dreaming.choice import Choice, Relater
+from engine.knowledge.dreaming.choice import Choice
 from engine.knowledge.dreaming.dream_commands import DREAMER, AddRelation, Connect, Enrich, Learn
 from engine.knowledge.dreaming.dream_config import RULES, DreamConfig
-from engine.knowledge.dreaming.name_evidence import Judge, ParsedNames
+from engine.knowledge.dreaming.name_evidence import Judge
 from engine.knowledge.dreaming.name_uses import Names
-from engine.knowledge.dreaming.relations.dependency_parse import Parser, Pipeline, find_pipeline
+from engine.knowledge.dreaming.pipeline import Pipeline, Recognizer, find_pipeline
 from engine.knowledge.dreaming.round import (
     Phase,
     Round,
@@ -103,7 +103,7 @@ class DreamReport:
     """The number of atoms that the next cycle still has to read; 0 if all work is done."""
     dry_run: bool
     pipeline: str | None = None
-    """The package and version of the spaCy pipeline that parsed sentences, or None if none was parsed."""
+    """The package and version of the spaCy pipeline that read sentences, or None if none was read."""
 
     @property
     def done(self) -> bool:
@@ -168,12 +168,11 @@ class _Cycle:
         progress: Progress,
     ) -> None:
         self._survey, self._round, self._store, self._progress = survey, due, store, progress
-        self._parser = parser = None if pipeline is None else Parser(pipeline)
-        self._relater = Relater(survey, due.names, parser)
+        self._recognizer = None if pipeline is None else Recognizer(pipeline)
         self._budget, self._stop = budget, stop
         self._until = None if seconds is None else time.monotonic() + seconds
         self.cursor = due.cursor
-        self._judge = Judge(survey, None if parser is None else ParsedNames(parser, survey.config.parsed))
+        self._judge = Judge(survey, self._recognizer)
         self._judged: set[tuple[str, ...]] = set()
         """The surfaces of the words that were judged."""
         self._learned: list[str] = []
@@ -237,7 +236,7 @@ class _Cycle:
             if judged is not None:
                 # The id does not matter: the names are only compared.
                 claimed.add(judged.name.text, b"%d" % len(claimed), judged.aliases)
-                yield Learn(judged.name.text, judged.aliases, judged.by_parse)
+                yield Learn(judged.name.text, judged.aliases, judged.by_pipeline)
 
     def _add_name(self, receipt: Receipt) -> None:
         """Add a learned name to the known names, unless its entity is hidden."""
@@ -254,12 +253,12 @@ class _Cycle:
             self._learned += [name.text] if before is None and receipt.changed else []
 
     def _enrich(self) -> None:
-        pending, choice = self._pending(), Choice(self._survey, self._round.names)
+        pending, choice = self._pending(), Choice(self._survey, self._round.names, self._judge)
         ordinals = [ordinal for ordinal in pending if ordinal >= self.cursor.at]
         for part in self._steps(ordinals):
             with without_collection():
                 texts = self._survey.read(part)
-                commands = choice.commands_for(texts, self._relater.commands(texts))
+                commands = choice.commands_for(texts)
                 for origin, some in groupby(commands, self._origin):
                     same = list(some)
                     self._count(same, self._store.commit(same, DREAMER, origin=origin))
@@ -271,9 +270,11 @@ class _Cycle:
             self.cursor = self.cursor._replace(since=self.cursor.head, phase=Phase.DONE, at=0)
 
     def _origin(self, command: Command) -> str:
-        """Return the origin of a command's events, which names the pipeline if only a parse caused them."""
-        by_parse = isinstance(command, Learn | AddRelation) and command.by_parse
-        return f"{ORIGIN}; {self._parser.pipeline.label}" if self._parser is not None and by_parse else ORIGIN
+        """Return the origin of a command's events, which names the pipeline if it alone caused them."""
+        by_pipeline = isinstance(command, Learn) and command.by_pipeline
+        if self._recognizer is None or not by_pipeline:
+            return ORIGIN
+        return f"{ORIGIN}; {self._recognizer.pipeline.label}"
 
     def _pending(self) -> BitMap:
         pending: BitMap = self._round.texts.copy()
@@ -308,7 +309,7 @@ class _Cycle:
             duplicates=tuple(duplicates),
             left=self._left,
             dry_run=dry_run,
-            pipeline=None if self._parser is None else self._parser.used,
+            pipeline=None if self._recognizer is None else self._recognizer.used,
         )
 
 

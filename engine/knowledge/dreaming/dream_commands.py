@@ -19,7 +19,7 @@ from engine.commands.atoms import is_destroyed
 from engine.commands.edges import edge_weight, known_type
 from engine.commands.transaction import Transaction, receipt
 from engine.knowledge import graph_encoding
-from engine.knowledge.dreaming.relations.relation_words import SYMMETRIC
+from engine.knowledge.dreaming.relations import SYMMETRIC
 from engine.knowledge.graph_encoding import IMPLIED, is_implied
 from engine.ledger.entities import ENTITY, MENTIONS, entity_id, entity_identity, entity_key
 from engine.ledger.records import AtomRecord, Lookup
@@ -97,8 +97,8 @@ class Learn:
 
     name: str
     aliases: tuple[str, ...] = ()
-    by_parse: bool = False
-    """True if only the parses of sentences show that this is a name."""
+    by_pipeline: bool = False
+    """True if only the pipeline takes this for a name."""
 
     def decide(self, tx: Transaction) -> Receipt:
         """Append the event that adds the entity or its aliases.
@@ -292,8 +292,6 @@ class AddRelation:
     predicate: str
     object: End
     at: tuple[int, int]
-    by_parse: bool = False
-    """True if only the parse of the sentence shows the relation."""
     added: int = field(default=0, init=False)
     """The number of edges between entities that were added when the command was last decided: 0 or 1."""
 

@@ -9,9 +9,9 @@ from typing import Final
 from engine.base.errors import InvalidInputError
 from engine.base.limits import NAME_BYTES_MAX
 from engine.base.validation import integer, line
-from engine.knowledge.dreaming.relations.dependency_parse import AUTO
+from engine.knowledge.dreaming.pipeline import AUTO
 
-RULES: Final = 2
+RULES: Final = 3
 """The version of the rules. It is raised when a change of the rules may change the tags of a text. The
 dreamer then reads all atoms again."""
 
@@ -83,7 +83,7 @@ class DreamConfig:
     """To decide whether capitalised words are a name, at most this many atoms with these words are read."""
     parsed: int = 12
     """To decide whether capitalised words are a name, at most this many sentences with these words are
-    parsed, one of each text. Sentences are parsed only if there is a pipeline and the texts leave it open."""
+    read by the pipeline, one of each text, if there is a pipeline and the texts leave it open."""
     lower_share: float = 0.2
     """To decide whether capitalised words are a name, texts with these words are read. If the share of texts
     that spell the words differently, such as in lower case, is above this value, the words are not a name."""
@@ -103,7 +103,7 @@ class DreamConfig:
     round over all atoms."""
     stop: frozenset[str] = field(default=STOP_LIST)
     pipeline: str = AUTO
-    """The package of the spaCy pipeline that parses sentences for names and relations. `auto`: the first
+    """The package of the spaCy pipeline that recognises names in sentences. `auto`: the first
     installed pipeline for English in the alphabetical order of the packages, or none; the variable
     ENGINE_PIPELINE replaces this value. `none`: no pipeline."""
 

@@ -2,24 +2,25 @@
 
     uses of the words in a sample of the texts ──▶ is it a name ──▶ is it the short form of one longer name
 
-Where the uses leave it open, the parses of some sentences decide, if there is a pipeline. Every decision
-depends only on the texts and on the pipeline, so it is the same whichever text is read first.
+Where the uses leave it open, a pipeline decides, if there is one: it reads one sentence of each text. Every
+decision depends only on the texts and on the pipeline, so it is the same whichever text is read first.
 
-One sentence of each text is parsed. A heading, which has neither a verb nor a full stop, does not count: a
-pipeline takes most capitalised words in headings for names.
+The strongest evidence for a person is a line that begins with the name of its speaker, `Rob: …`. A text that
+addresses somebody, as `Hey Rob!`, names a person, too.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from enum import Enum
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
+
+from pyroaring import BitMap
 
 from engine.knowledge.dreaming.dream_config import DreamConfig
-from engine.knowledge.dreaming.name_uses import Uses, uses_of
-from engine.knowledge.dreaming.relations.dependency_parse import Parser
-from engine.knowledge.dreaming.relations.relation_sentences import sentences_of
+from engine.knowledge.dreaming.name_uses import Uses, speakers_in, uses_of
+from engine.knowledge.dreaming.pipeline import Recognizer
 from engine.knowledge.dreaming.survey import ReadAtom, Survey, cached, spread
 from engine.knowledge.dreaming.tokenized_text import (
     Tokens,
@@ -30,10 +31,7 @@ from engine.knowledge.dreaming.tokenized_text import (
 )
 from engine.text.language.categories.marked_text import LISTS, MARKS, Mark
 from engine.text.language.lexicon import read_lists
-
-if TYPE_CHECKING:
-    from spacy.tokens import Doc
-
+from engine.text.language.tokenizer import sentences_of
 
 UNCOUNTABLE: Final = frozenset(read_lists(__package__, "uncountable.txt")["uncountable"])
 """Nouns that can stand before a singular verb without an article, as names do: `Rain is coming.`"""
@@ -43,23 +41,16 @@ _TITLE_SHARE: Final = 0.5
 """The least share of the uses that must have a title for the title to become a part of an alias."""
 
 
-_NAMES: Final = frozenset({"PERSON", "ORG", "GPE", "LOC", "FAC", "PRODUCT", "WORK_OF_ART", "EVENT", "LAW"})
-"""The labels of entities that have a name of their own. Nationalities, languages and dates are left out."""
-
-
-_VERBS: Final = frozenset({"VERB", "AUX"})
-
-
 _ENDS: Final = frozenset(".!?")
-
-
-_NOT_COUNTED: Final = frozenset({"DET", "ADP", "PART", "PUNCT"})
-"""Parts of speech of the words beside a name that an entity may contain, such as `the` and `'s`."""
-
-
 _FIRST: Final = 3
-"""The number of sentences that are parsed first. They are also the fewest that can show that words are no
-name, because a pipeline often misses an unusual name in a sentence."""
+"""The fewest sentences that can show that words are no name: a pipeline often misses an unusual name."""
+_PERSON: Final = 2
+"""The fewest texts that must address somebody by a name, or label what somebody says with it."""
+_BESIDE: Final = 2
+"""A short form of a name is looked up among the speakers of this many texts before and after it."""
+_SHORT_MIN: Final = 2
+_NAMED_MIN: Final = 3
+"""A listed given name is learned from this many texts in a memory of any size."""
 
 
 class Evidence(NamedTuple):
@@ -83,6 +74,15 @@ class Evidence(NamedTuple):
     """The texts with a different spelling, such as lower case."""
     titles: Counter[str]
     longer: Counter[Tokens]
+    speaks: int
+    """The texts in which the words are the label of what somebody says."""
+    addressed: int
+    """The texts that address somebody with the words."""
+
+    @property
+    def is_person(self) -> bool:
+        """True if the texts label or address somebody with the words."""
+        return max(self.speaks, self.addressed) >= _PERSON
 
     @staticmethod
     def of(uses: Sequence[Uses]) -> Evidence:
@@ -97,6 +97,8 @@ class Evidence(NamedTuple):
             other=sum(bool(use.other) for use in uses),
             titles=Counter(title for use in uses for title in set(use.titles)),
             longer=Counter(name for use in uses for name in set(use.longer)),
+            speaks=sum(bool(use.speaks) for use in uses),
+            addressed=sum(bool(use.addressed) for use in uses),
         )
 
 
@@ -116,16 +118,16 @@ class Found(NamedTuple):
 
     name: Tokens
     aliases: tuple[str, ...]
-    by_parse: bool = False
-    """True if only the parses of sentences show that this is a name."""
+    by_pipeline: bool = False
+    """True if only the pipeline takes this for a name."""
 
 
 class Judge:
     """Decides which capitalised words are names, and which names are aliases of longer ones."""
 
-    def __init__(self, survey: Survey, parsed: ParsedNames | None = None) -> None:
+    def __init__(self, survey: Survey, recognizer: Recognizer | None = None) -> None:
         self._survey = survey
-        self._parsed = parsed
+        self._recognizer = recognizer
         self._config: DreamConfig = survey.config
         self._evidence: dict[tuple[str, ...], Evidence] = {}
 
@@ -142,6 +144,9 @@ class Judge:
         if not self._fits(tokens):
             return None
         evidence = self._of(tokens)
+        named = self._named_by(tokens, evidence)
+        if named is not None:
+            return Found(named, (tokens.text,))
         whole = self._whole(tokens, evidence)
         if whole is not None and (aliases := self._short_forms(whole)):
             return Found(whole, aliases)
@@ -150,24 +155,34 @@ class Judge:
     def _decided(self, tokens: Tokens, evidence: Evidence, aliases: tuple[str, ...]) -> Found | None:
         """Return the words with these aliases as a name, or None.
 
-        Sentences are parsed only if the uses leave it open.
+        The pipeline reads sentences only if the uses leave it open.
         """
-        verdict, parsed = self._verdict(tokens, evidence), self._parsed
-        if verdict is Verdict.UNLIKELY and parsed is not None:
-            is_entity = parsed.is_entity(tokens, self._sample(tokens), self._config.atoms_min)
-            return Found(tokens, aliases, by_parse=True) if is_entity else None
-        if verdict is Verdict.LIKELY and parsed is not None:
-            return None if parsed.is_no_name(tokens, self._sample(tokens)) else Found(tokens, aliases)
-        return Found(tokens, aliases) if verdict in (Verdict.NAME, Verdict.LIKELY) else None
+        verdict = self._verdict(tokens, evidence)
+        if self._recognizer is None or verdict in (Verdict.NAME, Verdict.NO_NAME):
+            return Found(tokens, aliases) if verdict in (Verdict.NAME, Verdict.LIKELY) else None
+        read, entity, touched = self._recognized(tokens, self._recognizer)
+        if verdict is Verdict.LIKELY:
+            return None if read >= _FIRST and not touched else Found(tokens, aliases)
+        is_entity = entity >= self._config.atoms_min and 2 * entity > read
+        return Found(tokens, aliases, by_pipeline=True) if is_entity else None
+
+    def is_person(self, tokens: Tokens) -> bool:
+        """Return True if texts label or address somebody with these words."""
+        return self._of(tokens).is_person
 
     def _fits(self, tokens: Tokens) -> bool:
+        """Return True if neither too few nor too many texts have the words. A person can be in any number."""
         survey = self._survey
-        least = survey.name_atoms_min
+        least = self._least(tokens)
         # The index knows at once how many texts have a rare word.
         if survey.at_most(tokens.words) < least:
             return False
         count = survey.containing(tokens.words).intersection_cardinality(survey.internal)
-        return count >= least and survey.fits(count, survey.internal)
+        return count >= least and (survey.fits(count, survey.internal) or self.is_person(tokens))
+
+    def _least(self, tokens: Tokens) -> int:
+        least = self._survey.name_atoms_min
+        return min(least, _NAMED_MIN) if is_given_name(tokens) else least
 
     def _of(self, tokens: Tokens) -> Evidence:
         """Return the evidence for words, from an evenly spread sample of the texts with these words."""
@@ -184,6 +199,8 @@ class Judge:
     def _verdict(self, tokens: Tokens, evidence: Evidence) -> Verdict:
         if not self._is_frequent(tokens, evidence, evidence.written) or self._is_common(evidence, tokens):
             return Verdict.NO_NAME
+        if evidence.is_person:
+            return Verdict.NAME
         if len(tokens.words) > 1:
             # Words of which each is common are a name only if most sentences capitalise them.
             if any(not self._is_common_word(surface) for surface in tokens.surfaces):
@@ -207,7 +224,25 @@ class Judge:
         if found < self._config.atoms_min or not self._fits(tokens):
             return False
         count = survey.containing(tokens.words).intersection_cardinality(survey.internal)
-        return found * count >= survey.name_atoms_min * evidence.read
+        return found * count >= self._least(tokens) * evidence.read
+
+    def _named_by(self, tokens: Tokens, evidence: Evidence) -> Tokens | None:
+        """Return the only speaker around the texts whose name begins with the one they call, or None.
+
+        `Hey Mel!` is said to Melanie if she speaks before or after it, and no other speaker's name begins so.
+        """
+        word = tokens.words[0]
+        if not evidence.addressed or evidence.speaks or len(word) < _SHORT_MIN:
+            return None
+        survey, found = self._survey, set[Tokens]()
+        for text in self._sample(tokens):
+            at = text.record.ordinal
+            beside = BitMap(range(max(0, at - _BESIDE), at + _BESIDE + 1)) & survey.internal
+            for one in survey.read(list(beside)):
+                same = one.record.source == text.record.source
+                found.update(name for name in speakers_in(one.tokenized) if same and _begins(name, word))
+        name = next(iter(found)) if len(found) == 1 else None
+        return name if name is not None and self._of(name).is_person else None
 
     def _is_common(self, evidence: Evidence, tokens: Tokens) -> bool:
         """Return True if too many texts spell the words differently, such as in lower case."""
@@ -259,6 +294,22 @@ class Judge:
                     frequent = frequent or self._is_frequent(word, evidence, longer)
         return tuple(aliases) if frequent else ()
 
+    def _recognized(self, tokens: Tokens, recognizer: Recognizer) -> tuple[int, int, int]:
+        """Return three numbers of sentences with the words, one of each text.
+
+        They are the sentences read, those in which the words are a name for the pipeline, and those in which
+        one of the words is in such a name.
+        """
+        found = (_sentence_with(tokens.text, text) for text in self._sample(tokens))
+        places = [place for place in found if place is not None][: self._config.parsed]
+        names = recognizer.names_in([sentence for sentence, _, _ in places])
+        entity = touched = 0
+        for (sentence, start, end), spans in zip(places, names, strict=True):
+            near = [(one, other) for one, other in spans if one < end and start < other]
+            entity += any(_bare(sentence[one:other]) == tokens.text for one, other in near)
+            touched += bool(near)
+        return len(places), entity, touched
+
     def _titled(self, tokens: Tokens, evidence: Evidence) -> tuple[str, ...]:
         """Return the word with the title that most of the texts put before it, or nothing."""
         if not evidence.titles:
@@ -271,103 +322,18 @@ def _is_place(tokens: Tokens) -> bool:
     return len(tokens.words) == 1 and bool(MARKS.get(tokens.words[0], 0) & Mark.PLACE)
 
 
-class _Place(NamedTuple):
-    """A sentence with the words, which stand between the characters `start` and `end`."""
-
-    sentence: str
-    start: int
-    end: int
+def _begins(name: Tokens, word: str) -> bool:
+    return name.words[0] != word and name.words[0].startswith(word)
 
 
-class Parses(NamedTuple):
-    """The evidence about words in the parses of some sentences. All fields are numbers of sentences."""
-
-    read: int
-    """The parsed sentences, without headings."""
-    entity: int
-    """The sentences in which the words are a named entity, and not only a part of one."""
-    proper: int
-    """The sentences in which one of the words is a proper noun or part of a named entity."""
-
-
-class ParsedNames:
-    """Parses sentences with possible names."""
-
-    def __init__(self, parser: Parser, most: int) -> None:
-        self._parser = parser
-        self._most = most
-        """The largest number of sentences that are parsed for one possible name."""
-
-    def is_entity(self, tokens: Tokens, texts: Sequence[ReadAtom], least: int) -> bool:
-        """Return True if most of the sentences, and at least `least`, have the words as a named entity."""
-        places = _places(tokens, texts, self._most)
-        if len(places) < least:
-            return False
-        parses = self._parses(places)
-        return parses.entity >= least and 2 * parses.entity > parses.read
-
-    def is_no_name(self, tokens: Tokens, texts: Sequence[ReadAtom]) -> bool:
-        """Return True if no sentence has the words as a proper noun or as a named entity."""
-        places = _places(tokens, texts, self._most)
-        if len(places) < _FIRST:
-            return False
-        first = self._parses(places[:_FIRST])
-        if first.proper:
-            return False
-        rest = self._parses(places[_FIRST:])
-        return not rest.proper and first.read + rest.read >= _FIRST
-
-    def _parses(self, places: Sequence[_Place]) -> Parses:
-        docs = self._parser.parsed(place.sentence for place in places)
-        read = entity = proper = 0
-        for place, doc in zip(places, docs, strict=True):
-            if place.sentence[-1] in _ENDS or any(token.pos_ in _VERBS for token in doc):
-                is_entity, is_proper = _seen(doc, place.start, place.end)
-                read, entity, proper = read + 1, entity + is_entity, proper + is_proper
-        return Parses(read, entity, proper)
-
-
-def _seen(doc: Doc, start: int, end: int) -> tuple[bool, bool]:
-    """Return whether the words between two characters are an entity, and whether they are in a name."""
-    words = doc.char_span(start, end, alignment_mode="expand")
-    if words is None:
-        return False, False
-    around = [one for one in doc.ents if one.start < words.end and words.start < one.end]
-    named = [one for one in around if one.label_ in _NAMES]
-    whole = any(
-        one.start <= words.start
-        and words.end <= one.end
-        and all(words.start <= token.i < words.end or token.pos_ in _NOT_COUNTED for token in one)
-        for one in named
-    )
-    return whole, bool(named) or any(token.pos_ == "PROPN" for token in words)
-
-
-def _places(tokens: Tokens, texts: Sequence[ReadAtom], most: int) -> list[_Place]:
-    """Return the first place of the words in each of the texts, at most `most` places."""
-    places: list[_Place] = []
-    for text in texts:
-        place = next(_places_in(tokens, text), None)
-        if place is not None:
-            places.append(place)
-            if len(places) == most:
-                break
-    return places
-
-
-def _places_in(tokens: Tokens, text: ReadAtom) -> Iterator[_Place]:
-    """Yield the places of the words in the sentences of a text, where no capitalised word is beside them."""
-    name, content = tokens.text, text.body.content[: text.tokenized.chars].replace("\u2019", "'")
-    if name not in content:
-        return
-    for one in sentences_of(content):
-        sentence = " ".join(content[one.start : one.end].split("\n"))
+def _sentence_with(name: str, text: ReadAtom) -> tuple[str, int, int] | None:
+    """Return a sentence of a text that has the name alone, and where the name begins and ends."""
+    content = text.body.content[: text.tokenized.chars].replace("\u2019", "'")
+    for sentence in sentences_of(content) if name in content else ():
         at = sentence.find(name)
-        while at >= 0:
-            end = at + len(name)
-            if _is_alone(sentence, at, end):
-                yield _Place(sentence, at, end)
-            at = sentence.find(name, end)
+        if at >= 0 and sentence[-1] in _ENDS and _is_alone(sentence, at, at + len(name)):
+            return sentence, at, at + len(name)
+    return None
 
 
 def _is_alone(sentence: str, start: int, end: int) -> bool:
@@ -380,3 +346,7 @@ def _is_alone(sentence: str, start: int, end: int) -> bool:
     if len(before) < 2 or not sentence[:start].endswith(" "):
         return True
     return not (before[-1][0].isupper() and before[-1][-1].isalnum())
+
+
+def _bare(name: str) -> str:
+    return name.removeprefix("the ").removeprefix("The ").removesuffix("'s")

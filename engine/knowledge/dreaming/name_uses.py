@@ -13,6 +13,7 @@ from engine.knowledge.dreaming.tokenized_text import (
 )
 from engine.ledger.entities import entity_identity
 from engine.text.language.categories.marked_text import Mark
+from engine.text.language.categories.people import is_addressed, is_label
 from engine.text.language.parts_of_speech import is_past, is_third
 
 _SINGULAR: Final = frozenset(
@@ -168,12 +169,16 @@ class Uses(NamedTuple):
     """The titles before the words, such as `Ms`."""
     longer: tuple[Tokens, ...]
     """The longer names that begin or end with the words."""
+    speaks: int
+    """The number of uses as the label of what somebody says, at the beginning of a line."""
+    addressed: int
+    """The number of uses that address somebody."""
 
 
 def uses_of(text: TokenizedText, tokens: Tokens) -> Uses:
     """Count the uses of a name's words in a text, for each spelling and surroundings."""
     size = len(tokens.words)
-    inside = begins = other = acting = placed = 0
+    inside = begins = other = acting = placed = addressed = 0
     titles: list[str] = []
     longer: list[Tokens] = []
     for at in text.places(tokens.words):
@@ -188,6 +193,7 @@ def uses_of(text: TokenizedText, tokens: Tokens) -> Uses:
         if _is_part(text, at, end):
             continue
         acting += _acts(text, at, end)
+        addressed += is_addressed(text.read, at, end)
         placed += text.words[at - 1] in _BEFORE_PLACES
         if text.read.marks[at - 1] & Mark.HONORIFIC:
             titles.append(text.surfaces[at - 1])
@@ -195,7 +201,17 @@ def uses_of(text: TokenizedText, tokens: Tokens) -> Uses:
             begins += 1
         else:
             inside += 1
-    return Uses(inside, begins, other, acting, placed, tuple(titles), tuple(longer))
+    speaks = speakers_in(text).count(tokens)
+    return Uses(inside, begins, other, acting, placed, tuple(titles), tuple(longer), speaks, addressed)
+
+
+def speakers_in(text: TokenizedText) -> list[Tokens]:
+    """Return the names at the beginnings of lines that label what somebody says: `Rob: …`."""
+    runs = (run for run in text.named.people if is_label(text.read, run.start, run.end))
+    return [
+        Tokens(tuple(text.surfaces[run.start : run.end]), tuple(text.words[run.start : run.end]))
+        for run in runs
+    ]
 
 
 def _is_other_name(text: TokenizedText, tokens: Tokens, at: int) -> bool:

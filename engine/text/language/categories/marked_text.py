@@ -74,14 +74,14 @@ HINTS: Final = Mark.EMOTIONAL_HINT | Mark.INDUSTRY_HINT | Mark.TECHNICAL_HINT
 # Latin letters up to U+024F, listed explicitly: the word lists have no others, and the letters that Python
 # recognises depend on its version.
 LETTER: Final = "A-Za-z\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u024f"
-_TOKENS: Final = re.compile(
+TOKENS: Final = re.compile(
     rf"[{LETTER}]++(?:['-][{LETTER}]++)*+"
     r"|[0-9](?:[0-9A-Za-z_]|[.,:/-](?=[0-9A-Za-z]))*+"
     rf"|\n|[^\s{LETTER}0-9]"
 )
 
 
-tokens_of: Final = _TOKENS.findall
+tokens_of: Final = TOKENS.findall
 """Return the words, numbers, line ends and all other characters of a text except spaces, in order."""
 
 

@@ -20,6 +20,7 @@ _DATES: Final = Mark.TEMPORAL | Mark.NAME
 _NOT_ALONE: Final = Mark.PLACE | Mark.TEMPORAL | Mark.SEASON | Mark.MONTH_SHORT | Mark.SPAN
 _PLACED: Final = frozenset(LISTS["placed"])
 _VERBS_OF_PEOPLE: Final = frozenset(LISTS["verbs_of_people"])
+_ADDRESS_ENDS: Final = frozenset(",!.?-\n") | {"\u2013", "\u2014", ""}
 _PREFIX_MIN: Final = 3
 _LABEL_WORDS_MAX: Final = 3
 _NAME_WORDS_MAX: Final = 4
@@ -125,7 +126,7 @@ def _person(text: MarkedText, run: CapitalisedRun, previous: CapitalisedRun | No
     while skipped < last and run.marks[skipped] & _BEFORE_NAMES:
         skipped += 1
     rest = run if not skipped else run.without_first(skipped)
-    if text.tokens[run.end] == ":" and text.tokens[run.start - 1] in ("", "\n"):
+    if is_label(text, run.start, run.end):
         return rest if _can_be_speaker(rest) else None
     if last and any(mark & _NOT_PERSON or mark & _DATES == Mark.TEMPORAL for mark in rest.marks):
         return None
@@ -172,7 +173,7 @@ def _is_person_by_surroundings(
     if len(run.words) == 1:
         if not run.marks[0] and _is_joined_to_name(text, run):
             return True
-        spoken = text.marks[run.end] & Mark.SPEAKING or _is_greeted(text, run)
+        spoken = text.marks[run.end] & Mark.SPEAKING or is_addressed(text, run.start, run.end)
         return bool(spoken) and not run.marks[0]
     if len(run.words) > _NAME_WORDS_MAX or any(mark & Mark.PLACE for mark in run.marks):
         return False
@@ -198,10 +199,20 @@ def _is_joined_to_name(text: MarkedText, run: CapitalisedRun) -> bool:
     return bool(mark & Mark.NAME) and not mark & Mark.NAME_HINT
 
 
-def _is_greeted(text: MarkedText, run: CapitalisedRun) -> bool:
-    """Return True if the run is the name of a person whom the text addresses: `Wow, Caro, …`."""
-    greeted = text.words[run.start - 1] == "," and text.marks[run.start - 2] & Mark.GREETING
-    return bool(greeted) and text.words[run.end] in (",", "!", ".", "?")
+def is_label(text: MarkedText, start: int, end: int) -> bool:
+    """Return True if the words at `start:end` stand at the beginning of a line, with a colon: `Rob: …`."""
+    return text.tokens[end] == ":" and text.tokens[start - 1] in ("", "\n")
+
+
+def is_addressed(text: MarkedText, start: int, end: int) -> bool:
+    """Return True if the text addresses somebody by the name at `start:end`: `Hey Rob!`, `Wow, Rob, …`."""
+    after, before = text.tokens[end], text.tokens[start - 1]
+    if after not in _ADDRESS_ENDS:
+        return False
+    if text.marks[start - 1] & Mark.GREETING or (before == "," and text.marks[start - 2] & Mark.GREETING):
+        return True
+    place = text.marks[start] & Mark.PLACE and not text.marks[start] & Mark.NAME
+    return before == "," and after in ("!", "?", ".") and not place and not text.is_capital(start - 2)
 
 
 def _is_same_person(one: tuple[str, ...], other: tuple[str, ...]) -> bool:

@@ -5,18 +5,18 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.knowledge.dreaming.relations.relation_words import Statement
-from engine.knowledge.dreaming.relations.sentence_patterns import TRIGGERS, TextReader
+from engine.knowledge.dreaming.relations import Statement, statements_of
 
-PLAIN = """Rob Jade rob Leeds the a my his their it I she and or is are was not in at on of by to with
-who that if port 's , . ? : ( ) " 8080 web-01 daemon \u2019 [[ ``` Dr"""
-WORDS = st.sampled_from([*sorted(TRIGGERS), *PLAIN.split(), "\n"])
+PLAIN = """Rob Jade rob Leeds Dune a the my his it I I'm she and or is are was not in at on of by to with
+who that if met went visited loved married works lives sister daughter favorite cat named trip author
+Rob: 's Rob's , . ? : ( ) " + 8080 web-01 J. \u2019 [[ ``` Dr"""
+WORDS = st.sampled_from([*PLAIN.split(), "\n"])
 TEXTS = st.lists(WORDS | st.text(max_size=6), max_size=30).map(" ".join)
 
 
 def stated(text: str) -> list[Statement]:
-    """What a text states, if `Rob` is a known name."""
-    return TextReader(text, lambda words: words == ("rob",)).statements()
+    """What a text states, if `Rob` is a known name, on the page `Dune`."""
+    return statements_of(text, "Dune", lambda words: words == ("rob",))
 
 
 @given(TEXTS)

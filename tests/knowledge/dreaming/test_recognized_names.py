@@ -1,21 +1,17 @@
-"""What parses of the sentences say about names. The tests need the dependency group `pipeline`."""
+"""What a pipeline says about names. The tests need the dependency group `pipeline`."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import pytest
 
 from engine.knowledge.dreaming import cycle
 from engine.knowledge.dreaming.dream_config import DreamConfig
-from engine.knowledge.dreaming.relations.dependency_parse import Parser
+from engine.knowledge.dreaming.pipeline import Recognizer
 from tests.knowledge.dreaming.pipeline import PACKAGE, PARSED, needs_pipeline
 from tests.knowledge.dreaming.support import dreamt
 from tests.support.engines import engine_on
-
-if TYPE_CHECKING:
-    from spacy.tokens import Doc
 
 RULES = DreamConfig(pipeline="none")
 GUINEA_PIG = (
@@ -42,21 +38,21 @@ def learned(*texts: str, config: DreamConfig) -> tuple[str, ...]:
 
 @needs_pipeline
 def test_an_entity_of_the_pipeline_is_a_name() -> None:
-    """A name that the texts hardly show is learned if most parses have it as a named entity."""
+    """A name that the texts hardly show is learned if the pipeline mostly takes it for one."""
     assert learned(*GUINEA_PIG, config=RULES) == ()
     assert learned(*GUINEA_PIG, config=PARSED) == ("Oscar",)
 
 
 @needs_pipeline
-def test_what_no_parse_has_as_a_name_is_none() -> None:
-    """A capitalised word inside sentences is no name if no parse has it as a proper noun or an entity."""
+def test_what_is_never_recognised_is_no_name() -> None:
+    """A capitalised word inside sentences is no name if the pipeline takes it for none in any of them."""
     assert learned(*JUMPERS, config=RULES) == ("Norwegian",)
     assert learned(*JUMPERS, config=PARSED) == ()
 
 
 @needs_pipeline
-def test_two_parses_do_not_reject_a_name() -> None:
-    """At least three parses are needed to reject what the texts show as a name."""
+def test_two_sentences_do_not_reject_a_name() -> None:
+    """At least three sentences are needed to reject what the texts show as a name."""
     assert learned(*JUMPERS[:2], config=PARSED) == ("Norwegian",)
 
 
@@ -67,8 +63,8 @@ def test_headings_do_not_count() -> None:
 
 
 @needs_pipeline
-def test_the_origin_of_a_parsed_name_names_the_pipeline() -> None:
-    """Only the entity that the parses caused has the pipeline in its origin."""
+def test_the_origin_names_the_pipeline() -> None:
+    """Only the entity that the pipeline alone caused has the pipeline in its origin."""
     with engine_on() as engine:
         for text in (*GUINEA_PIG, "We saw Grace Hopper.", "We wrote to Grace Hopper."):
             engine.add(text)
@@ -83,7 +79,7 @@ def test_the_origin_of_a_parsed_name_names_the_pipeline() -> None:
 
 
 @needs_pipeline
-def test_cycles_do_not_matter_to_parsed_names() -> None:
+def test_cycles_do_not_matter() -> None:
     """Cycles of one atom leave the same entities, tags and edges as one cycle."""
     left = []
     for budget in (None, 1):
@@ -97,46 +93,45 @@ def test_cycles_do_not_matter_to_parsed_names() -> None:
 
 
 @pytest.fixture
-def parsed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The sentences that were parsed."""
+def read_sentences(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The sentences that the pipeline read."""
     read: list[str] = []
-    parse = Parser.parsed
+    names_in = Recognizer.names_in
 
-    def kept(parser: Parser, sentences: Iterable[str]) -> list[Doc]:
-        given = list(sentences)
-        read.extend(given)
-        return parse(parser, given)
+    def kept(recognizer: Recognizer, sentences: Sequence[str]) -> list[list[tuple[int, int]]]:
+        read.extend(sentences)
+        return names_in(recognizer, sentences)
 
-    monkeypatch.setattr(Parser, "parsed", kept)
+    monkeypatch.setattr(Recognizer, "names_in", kept)
     return read
 
 
 @needs_pipeline
 @pytest.mark.parametrize(("most", "count"), [(12, 6), (4, 4)])
-def test_the_number_of_parsed_sentences_is_limited(most: int, count: int, parsed: list[str]) -> None:
-    """At most as many sentences are parsed for one possible name as the setting `parsed` says."""
+def test_the_number_of_sentences_is_limited(most: int, count: int, read_sentences: list[str]) -> None:
+    """At most as many sentences are read for one possible name as the setting `parsed` says."""
     texts = (*JUMPERS, *(text.replace("a Norwegian", "one Norwegian") for text in JUMPERS))
     learned(*texts, config=DreamConfig(pipeline=PACKAGE, parsed=most))
-    assert len(parsed) == count
+    assert len(read_sentences) == count
 
 
 @needs_pipeline
-def test_nothing_is_parsed_for_a_clear_name(parsed: list[str]) -> None:
-    """A name that the texts show clearly needs no parse, however many texts have it."""
+def test_nothing_is_read_for_a_clear_name(read_sentences: list[str]) -> None:
+    """A name that the texts show clearly needs no pipeline, however many texts have it."""
     texts = [f"We thought of Grace Hopper in {month}." for month in ("May", "June", "July")]
     assert learned(*texts, config=PARSED) == ("Grace Hopper",)
-    assert parsed == []
+    assert read_sentences == []
 
 
 @needs_pipeline
-def test_a_rebuild_parses_nothing(parsed: list[str]) -> None:
-    """The names that parses decided are in the journal, so a rebuild gives the same root without a parse."""
+def test_a_rebuild_reads_no_sentence(read_sentences: list[str]) -> None:
+    """The names that a pipeline decided are in the journal, so a rebuild gives the same root without it."""
     with engine_on() as engine:
         for text in (*GUINEA_PIG, *JUMPERS):
             engine.add(text)
         assert engine.dream(config=PARSED).entities == ("Oscar",)
         root = engine.root().root
-        assert parsed
-        parsed.clear()
+        assert read_sentences
+        read_sentences.clear()
         assert engine.rebuild().root == root
-    assert parsed == []
+    assert read_sentences == []

@@ -1,0 +1,134 @@
+"""The installed spaCy pipeline for English, if there is one, which recognises names in sentences.
+
+spaCy is imported only when a sentence has to be read. Only packages that are registered as spaCy models are
+considered, and of these only pipelines whose own description says that they are for English. Of a pipeline,
+only the component `ner` is loaded, with what it builds upon: nothing parses.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+from collections.abc import Iterator, Sequence
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from backends.errors import installing
+from engine.base.errors import InvalidInputError, SystemFailureError
+from engine.base.validation import quoted
+
+if TYPE_CHECKING:
+    from spacy.language import Language
+
+AUTO: Final = "auto"
+"""The setting that takes the first pipeline for English, in the alphabetical order of the packages."""
+NONE: Final = "none"
+"""The setting that takes no pipeline."""
+VARIABLE: Final = "ENGINE_PIPELINE"
+"""The environment variable whose value replaces the setting `auto`."""
+GROUP: Final = "spacy_models"
+"""The group of entry points by which packages register spaCy pipelines."""
+
+_NEEDED: Final = "ner"
+_LOADED: Final = frozenset({_NEEDED, "tok2vec", "transformer"})
+_BATCH: Final = 64
+_NAMES: Final = frozenset({"PERSON", "ORG", "GPE", "LOC", "FAC", "PRODUCT", "WORK_OF_ART", "EVENT", "LAW"})
+"""The labels of what has a name of its own. Nationalities, languages and dates are left out."""
+
+
+class Pipeline(NamedTuple):
+    """An installed pipeline for English."""
+
+    package: str
+    version: str
+    components: tuple[str, ...] = ()
+
+    @property
+    def label(self) -> str:
+        """The package and its version, as the origin of events names them."""
+        return f"{self.package} {self.version}"
+
+
+def find_pipeline(wanted: str) -> Pipeline | None:
+    """Return the pipeline that the dreamer uses, or None if none is installed. Nothing is imported.
+
+    Raises:
+        InvalidInputError: `wanted` names a package that is not an installed pipeline for English.
+    """
+    if wanted == AUTO:
+        wanted = os.environ.get(VARIABLE) or AUTO
+    if wanted == NONE:
+        return None
+    pipelines = list(_installed())
+    if wanted == AUTO:
+        return pipelines[0] if pipelines else None
+    for pipeline in pipelines:
+        if pipeline.package == wanted:
+            return pipeline
+    names = ", ".join(pipeline.package for pipeline in pipelines) or "none"
+    raise InvalidInputError(
+        f"{quoted(wanted)} is not an installed spaCy pipeline for English; installed: {names}",
+        hint=f"install spaCy with {installing('nlp')}, and a pipeline for English with pip",
+    )
+
+
+def _installed() -> Iterator[Pipeline]:
+    """Yield the installed pipelines for English in the alphabetical order of their packages."""
+    if importlib.util.find_spec("spacy") is None:
+        return
+    for entry in sorted(entry_points(group=GROUP), key=lambda entry: entry.value):
+        package = entry.module
+        spec = importlib.util.find_spec(package)
+        if spec is None or spec.origin is None:
+            continue
+        meta = _meta(Path(spec.origin).parent / "meta.json")
+        components = meta.get("pipeline")
+        if meta.get("lang") == "en" and isinstance(components, list) and _NEEDED in components:
+            yield Pipeline(package, str(meta.get("version", "")), tuple(map(str, components)))
+
+
+def _meta(path: Path) -> dict[str, object]:
+    """Return the description of a pipeline, or nothing if the package has no valid one."""
+    try:
+        meta = json.loads(path.read_bytes())
+    except (OSError, ValueError):
+        return {}
+    return meta if isinstance(meta, dict) else {}
+
+
+class Recognizer:
+    """Finds names in sentences with a pipeline, which is loaded for the first sentence."""
+
+    def __init__(self, pipeline: Pipeline) -> None:
+        self.pipeline = pipeline
+        self.used: str | None = None
+        """The package and version of the pipeline if it read a sentence, or None."""
+        self._loaded: Language | None = None
+
+    def names_in(self, sentences: Sequence[str]) -> list[list[tuple[int, int]]]:
+        """Return, for each sentence, the first character of each name and the one after its last.
+
+        Raises:
+            SystemFailureError: spaCy cannot load the pipeline.
+        """
+        if not sentences:
+            return []
+        self.used = self.pipeline.label
+        docs = self._nlp().pipe(sentences, batch_size=_BATCH)
+        return [[(one.start_char, one.end_char) for one in doc.ents if one.label_ in _NAMES] for doc in docs]
+
+    def _nlp(self) -> Language:
+        if self._loaded is None:
+            try:
+                import spacy
+
+                unused = [one for one in self.pipeline.components if one not in _LOADED]
+                self._loaded = spacy.load(self.pipeline.package, exclude=unused)
+            except (ImportError, OSError, ValueError) as error:
+                raise SystemFailureError(
+                    f"spaCy cannot load the pipeline {self.pipeline.label}: {error}",
+                    hint=f"install a pipeline that fits this version of spaCy, or set {VARIABLE}=none",
+                ) from error
+        return self._loaded
