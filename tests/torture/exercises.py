@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
 from pathlib import Path
-from typing import Final, NamedTuple, cast
+from typing import Final, NamedTuple
 
-from tests.support.faults import Kind
 from tests.torture.calls import why_not as strace
 from tests.torture.memory import why_not as allocations
 
@@ -47,21 +47,21 @@ class Exercise(NamedTuple):
 FILES: Final = ("leveldb", "sqlite")
 
 
+def _torture(module: str, *more: str) -> Run:
+    """Return the function `torture` of a module, which is imported when the exercise is carried out."""
+
+    def run(variant: str, seed: int, wanted: int, folder: Path) -> Result:
+        made: Result = import_module(f"tests.torture.{module}").torture(variant, *more, seed, wanted, folder)
+        return made
+
+    return run
+
+
 def _power(variant: str, seed: int, wanted: int, folder: Path) -> Result:
     from tests.torture.power import explore, recorded, states
 
     run = recorded(variant, seed, 150, folder)
     return explore(run, states(run, seed, wanted), folder)
-
-
-def _killed(kind: str) -> Run:
-    def run(variant: str, seed: int, wanted: int, folder: Path) -> Result:
-        from tests.torture.kills import torture
-
-        scheme, name = variant.split()
-        return torture(name, scheme, kind, seed, wanted, folder)
-
-    return run
 
 
 def _rot(kind: str) -> Run:
@@ -89,53 +89,10 @@ def _simulated(variant: str, seed: int, wanted: int, _: Path) -> Result:
     return total, told
 
 
-def _reads(variant: str, seed: int, wanted: int, _: Path) -> Result:
-    from tests.torture.reads import torture
-
-    return torture(cast("Kind", variant), seed, wanted)
-
-
-def _writes(variant: str, seed: int, wanted: int, _: Path) -> Result:
-    from tests.torture.writes import torture
-
-    return torture(variant, seed, wanted)
-
-
-def _memory(variant: str, seed: int, wanted: int, folder: Path) -> Result:
-    from tests.torture.memory import torture
-
-    scheme, name = variant.split()
-    return torture(name, scheme, seed, wanted, folder)
-
-
-def _rows(variant: str, seed: int, wanted: int, folder: Path) -> Result:
-    from tests.torture.tampered import torture
-
-    return torture(variant, seed, wanted, folder)
-
-
-def _interrupts(variant: str, seed: int, wanted: int, folder: Path) -> Result:
-    from tests.torture.interrupts import torture
-
-    return torture(variant, seed, wanted, folder)
-
-
-def _leaks(variant: str, _: int, wanted: int, folder: Path) -> Result:
-    from tests.torture.leaks import torture
-
-    return torture(variant, wanted, folder)
-
-
 def _cells(variant: str, seed: int, wanted: int, folder: Path) -> Result:
     from tests.torture.determinism import torture
 
     return torture(variant.split(maxsplit=1)[0], seed % SLICES_MAX * CELLS, wanted, folder)
-
-
-def _fuzz(variant: str, seed: int, wanted: int, _: Path) -> Result:
-    from tests.torture.fuzz import torture
-
-    return torture(variant, seed, wanted)
 
 
 SLICES_MAX: Final = 100_000
@@ -173,17 +130,17 @@ EXERCISES: Final[Mapping[str, Exercise]] = {
         "Kills at system calls", "F2, F6, F20",
         "a process that carries out a command is killed at one of its system calls; the store is opened, "
         "compared and replayed, and the command is repeated",
-        _EACH_COMMAND, 100, 25, _AFTER_A_COMMAND, _killed("SIGKILL"), strace,
+        _EACH_COMMAND, 100, 25, _AFTER_A_COMMAND, _torture("kills", "SIGKILL"), strace,
     ),
     "eio": Exercise(
         "System calls that fail", "F4",
         "a system call of a command fails with EIO, once or from then on; then as above",
-        _EACH_COMMAND, 200, 25, _AFTER_A_COMMAND, _killed("EIO"), strace,
+        _EACH_COMMAND, 200, 25, _AFTER_A_COMMAND, _torture("kills", "EIO"), strace,
     ),
     "enospc": Exercise(
         "A full disk", "F5",
         "a system call of a command fails with ENOSPC, once or from then on; then as above",
-        _EACH_COMMAND, 200, 25, _AFTER_A_COMMAND, _killed("ENOSPC"), strace,
+        _EACH_COMMAND, 200, 25, _AFTER_A_COMMAND, _torture("kills", "ENOSPC"), strace,
     ),
     "flips": Exercise(
         "Flipped bits in files", "F10",
@@ -213,27 +170,28 @@ EXERCISES: Final[Mapping[str, Exercise]] = {
         "Rows that are changed from outside", "F12",
         "one row is changed, deleted or added, or two rows are swapped, and a command is carried out; then "
         "the store is rebuilt and replayed",
-        ("memory", *FILES), 2_000, 250, ("wrong event", "wrong answer", "broken", "not healed"), _rows,
+        ("memory", *FILES), 2_000, 250, ("wrong event", "wrong answer", "broken", "not healed"),
+        _torture("tampered"),
     ),
     "reads": Exercise(
         "Reads that return something else", "F14",
         "one read of a command returns a flipped bit, an earlier value, the value of another row or nothing; "
         "then the journal is replayed",
         ("flip", "stale", "missing", "other"), 2_000, 250,
-        ("journals broken by a write", "errors that are not ours"), _reads,
+        ("journals broken by a write", "errors that are not ours"), _torture("reads"),
     ),
     "writes": Exercise(
         "Bits that flip before they are written", "F13",
         "one bit of one row flips on its way to the store; then a checkpoint note is asked for, by the same "
         "process or by the next, and a replay is compared with the note",
         ("same process", "reopened"), 2_000, 250,
-        ("notes over bad data", "errors that are not ours"), _writes,
+        ("notes over bad data", "errors that are not ours"), _torture("writes"),
     ),
     "memory": Exercise(
         "Lack of memory", "F8",
         "1, 10 or 1,000 allocations of Python in a row fail while a process carries out a command, or the "
         "process may grow by at most 4 KiB to 256 MiB; then as after a kill",
-        _EACH_COMMAND, 40, 20, _AFTER_A_COMMAND, _memory, allocations,
+        _EACH_COMMAND, 40, 20, _AFTER_A_COMMAND, _torture("memory"), allocations,
     ),
     "interrupts": Exercise(
         "Interrupts", "F9",
@@ -242,11 +200,12 @@ EXERCISES: Final[Mapping[str, Exercise]] = {
         ("memory", "sqlite", "leveldb"), 3_000, 250,
         ("acknowledged events lost", "not verified", "errors that are not ours", "stuck",
          "another root than that of the disk"),
-        _interrupts,
+        _torture("interrupts"),
     ),
     "leaks": Exercise(
         "Leaks", "F21", "a store is opened, asked and closed",
-        FILES, 10_000, 10_000, ("descriptors left open", "memory grew by over 5 %", "threads left"), _leaks,
+        FILES, 10_000, 10_000, ("descriptors left open", "memory grew by over 5 %", "threads left"),
+        _torture("leaks"),
     ),
     "cells": Exercise(
         "Determinism", "",
@@ -258,7 +217,7 @@ EXERCISES: Final[Mapping[str, Exercise]] = {
     "fuzz": Exercise(
         "Decoders", "",
         "a decoder gets a changed example; it must decode or refuse it with its own error, within a second",
-        DECODERS, 100_000, 20_000, ("errors that are not the decoder's", "slower than 1 s"), _fuzz,
+        DECODERS, 100_000, 20_000, ("errors that are not the decoder's", "slower than 1 s"), _torture("fuzz"),
     ),
 }  # fmt: skip
 """Name → exercise, in the order of the report."""

@@ -56,7 +56,7 @@ def changed(raw: bytes, other: bytes, chosen: Random) -> bytes:
     return bytes(data[:BYTES_MAX])
 
 
-def torture(name: str, seed: int, wanted: int) -> tuple[Counter[str], list[str]]:
+def torture(name: str, seed: int, wanted: int, _folder: Path) -> tuple[Counter[str], list[str]]:
     """Decode `wanted` changed examples; return counts, and a line for each failure."""
     decoder = DECODERS[name]
     chosen = Random(f"fuzz {name} {seed}")

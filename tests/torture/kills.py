@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
 from random import Random
@@ -117,17 +117,26 @@ def _checked(whole: Whole, place: Path, ended: Ended) -> Counter[str]:
     return counts
 
 
-def torture(
-    name: str, scheme: str, kind: str, seed: int, wanted: int, folder: Path
-) -> tuple[Counter[str], list[str]]:
-    """Try `wanted` faults of a kind in one command; return the counts and a line for each failure."""
-    if not (folder / "start").exists():
-        prepare(scheme, folder / "start")
-    whole = undisturbed(name, scheme, folder / "start", folder)
+def torture(variant: str, kind: str, seed: int, wanted: int, folder: Path) -> tuple[Counter[str], list[str]]:
+    """Try `wanted` faults of a kind in a command on a backend (`SCHEME COMMAND`); return counts and notes."""
+    whole = prepared(variant, folder)
+    return summed(attempt(whole, fault, folder) for fault in faults(whole, kind, seed, wanted))
+
+
+def prepared(variant: str, folder: Path) -> Whole:
+    """Return the undisturbed run of a command on a backend (`SCHEME COMMAND`), on one start in the folder."""
+    scheme, name = variant.split()
+    start = folder / "start"
+    if not start.exists():
+        prepare(scheme, start)
+    return undisturbed(name, scheme, start, folder)
+
+
+def summed(trials: Iterable[tuple[Counter[str], str]]) -> tuple[Counter[str], list[str]]:
+    """Return the sum of the counts of trials, and their notes."""
     total: Counter[str] = Counter()
     told = []
-    for fault in faults(whole, kind, seed, wanted):
-        counts, note = attempt(whole, fault, folder)
+    for counts, note in trials:
         total += counts
         if note:
             told.append(note)

@@ -24,7 +24,7 @@ def _memory() -> int:
     return int(Path("/proc/self/statm").read_text().split()[1])
 
 
-def torture(scheme: str, wanted: int, folder: Path) -> tuple[Counter[str], list[str]]:
+def torture(scheme: str, _seed: int, wanted: int, folder: Path) -> tuple[Counter[str], list[str]]:
     """Open, write, ask and close `wanted` times; return the counts."""
     url = f"{scheme}:{folder / 'store'}"
 

@@ -17,9 +17,8 @@ from pathlib import Path
 from random import Random
 from typing import Any, Final
 
-from tests.torture.acts import prepare
 from tests.torture.injected import HANGS, Acknowledge, Ended, forked
-from tests.torture.kills import WAITING, Whole, judged, undisturbed
+from tests.torture.kills import WAITING, Whole, judged, prepared, summed
 
 allocations: Any = None
 """The module of CPython's own tests that makes allocations fail; None where it is not installed."""
@@ -79,22 +78,16 @@ def attempt_within(whole: Whole, room: int, folder: Path) -> tuple[Counter[str],
     return judged(whole, call, f"growth by {room} bytes", folder)
 
 
-def torture(name: str, scheme: str, seed: int, wanted: int, folder: Path) -> tuple[Counter[str], list[str]]:
-    """Let one command run out of memory in `wanted` trials; return counts and a line for each failure."""
-    if not (folder / "start").exists():
-        prepare(scheme, folder / "start")
-    whole = undisturbed(name, scheme, folder / "start", folder)
-    chosen = Random(f"memory {name} {scheme} {seed}")
-    total: Counter[str] = Counter()
-    told = []
-    for at in range(wanted):
+def torture(variant: str, seed: int, wanted: int, folder: Path) -> tuple[Counter[str], list[str]]:
+    """Let a command on a backend (`SCHEME COMMAND`) run out of memory; return counts and failures."""
+    whole = prepared(variant, folder)
+    chosen = Random(f"memory {whole.name} {whole.scheme} {seed}")
+
+    def trial(at: int) -> tuple[Counter[str], str]:
         if at % 2:
             room = int(math.exp(chosen.uniform(math.log(ROOM_MIN), math.log(ROOM_MAX))))
-            counts, note = attempt_within(whole, room, folder)
-        else:
-            first = int(math.exp(chosen.uniform(0, math.log(FIRST_MAX))))
-            counts, note = attempt(whole, first, first + chosen.choice(IN_A_ROW), folder)
-        total += counts
-        if note:
-            told.append(note)
-    return total, told
+            return attempt_within(whole, room, folder)
+        first = int(math.exp(chosen.uniform(0, math.log(FIRST_MAX))))
+        return attempt(whole, first, first + chosen.choice(IN_A_ROW), folder)
+
+    return summed(map(trial, range(wanted)))

@@ -30,13 +30,6 @@ Journal = Sequence[bytes]
 """The headers of the events, in order."""
 
 
-def can_rescue() -> bool:
-    """Return True if this version has `engine rescue`."""
-    from engine.cli.command_tree import COMMANDS
-
-    return "rescue" in COMMANDS
-
-
 def journal_of(url: str) -> list[bytes]:
     """Return the headers of a store."""
     with Engine.open(url, create=False) as engine:
@@ -63,14 +56,12 @@ class Found(NamedTuple):
 def examine(url: str, expected: Journal, acknowledged: int, *, verify: bool) -> Found:
     """Open a store after a fault, and compare its journal with that of the undisturbed run.
 
-    A store that does not open is rescued into a new one if this version can do that.
+    A store that does not open is rescued into a new one.
     """
     try:
         return _examined("opened", url, expected, acknowledged, verify=verify)
     except (EngineError, BackendError) as error:
         said = f"{type(error).__name__}: {error}"
-        if not can_rescue():
-            return Found(NOT_OPENED, said)
     with tempfile.TemporaryDirectory() as folder:
         rescued = str(Path(folder) / "rescued")
         if _rescue(url, rescued) not in RESCUED:

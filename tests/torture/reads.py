@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from functools import partial
+from pathlib import Path
 from random import Random
 from typing import Final
 
@@ -16,7 +17,7 @@ KINDS: Final[tuple[Kind, ...]] = ("flip", "stale", "missing", "other")
 BROKEN_JOURNAL: Final = "journals broken by a write"
 
 
-def torture(kind: Kind, seed: int, wanted: int) -> tuple[Counter[str], list[str]]:
+def torture(kind: Kind, seed: int, wanted: int, _folder: Path) -> tuple[Counter[str], list[str]]:
     """Let one read of a command return something else; return counts, and a line for each failure."""
     chosen = Random(f"reads {kind} {seed}")
     counts: Counter[str] = Counter()

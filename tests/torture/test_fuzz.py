@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from tests.torture.decoders import DECODERS, corpus, made, outcome
@@ -11,9 +13,9 @@ CHANGES = 400
 
 
 @pytest.mark.parametrize("name", DECODERS)
-def test_a_decoder_refuses_changed_bytes_with_its_own_errors(name: str) -> None:
+def test_a_decoder_refuses_changed_bytes_with_its_own_errors(name: str, tmp_path: Path) -> None:
     """Changed examples are decoded or refused; kernel and twin of the atom record agree."""
-    counts, told = torture(name, 1, CHANGES)
+    counts, told = torture(name, 1, CHANGES, tmp_path)
     assert counts["trials"] == CHANGES
     assert (counts[FOREIGN], counts[SLOW]) == (0, 0), told
 

@@ -12,7 +12,7 @@ from tests.torture.acts import ACTS, prepare
 from tests.torture.calls import why_not
 from tests.torture.exercises import COMMANDS
 from tests.torture.injected import Fault, run
-from tests.torture.kills import COUNTED, attempt, faults, undisturbed
+from tests.torture.kills import COUNTED, attempt, faults, summed, undisturbed
 from tests.torture.oracle import FOREIGN
 
 pytestmark = pytest.mark.slow
@@ -33,18 +33,12 @@ def start(request: pytest.FixtureRequest, memory: Path) -> tuple[str, Path]:
 
 def tried(
     start: tuple[str, Path], command: str, kinds: dict[str, int], folder: Path
-) -> tuple[Counter[str], str]:
+) -> tuple[Counter[str], list[str]]:
     """Cause faults of these kinds in a command; return the sum of the counts, and notes of failures."""
     scheme, place = start
     whole = undisturbed(command, scheme, place, folder)
-    total: Counter[str] = Counter()
-    notes = ""
-    for kind, wanted in kinds.items():
-        for fault in faults(whole, kind, 1, wanted):
-            counts, note = attempt(whole, fault, folder)
-            total += counts
-            notes += note and note + "\n"
-    return total, notes
+    tried = [fault for kind, wanted in kinds.items() for fault in faults(whole, kind, 1, wanted)]
+    return summed(attempt(whole, fault, folder) for fault in tried)
 
 
 @pytest.mark.parametrize("command", COMMANDS)

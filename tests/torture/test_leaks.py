@@ -15,5 +15,5 @@ def test_opening_again_and_again_leaves_nothing_behind(scheme: str, memory: Path
     """After fifty openings there are as many descriptors and threads as before."""
     folder = memory / f"leaks-{scheme}"
     folder.mkdir()
-    counts, told = torture(scheme, 50, folder)
+    counts, told = torture(scheme, 1, 50, folder)
     assert (counts[LEFT_OPEN], counts[THREADS]) == (0, 0), told

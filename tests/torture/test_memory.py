@@ -21,7 +21,7 @@ def test_a_command_without_memory_is_whole_or_absent(scheme: str, command: str, 
     """After failed allocations the store replays and lacks nothing, and repeating gives the same root."""
     if reason := why_not():
         pytest.skip(reason)
-    counts, told = torture(command, scheme, 1, TRIALS, memory / scheme / command)
+    counts, told = torture(f"{scheme} {command}", 1, TRIALS, memory / scheme / command)
     assert counts["states"] == TRIALS
     assert counts["finished"] < TRIALS
     assert {name: counts[name] for name in COUNTED} == dict.fromkeys(COUNTED, 0), told

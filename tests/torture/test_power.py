@@ -13,7 +13,7 @@ from tests.support.leveldb import LEVELDB, needs_leveldb
 from tests.support.soak import often
 from tests.torture.calls import Call, why_not
 from tests.torture.disk import Disk
-from tests.torture.oracle import BROKEN, LOST, NOT_OPENED, WRONG, can_rescue
+from tests.torture.oracle import BROKEN, LOST, NOT_OPENED, WRONG
 from tests.torture.power import Run, State, explore, recorded, states
 
 pytestmark = pytest.mark.slow
@@ -38,14 +38,10 @@ def test_no_loss_of_power_loses_an_acknowledged_event(
     assert counts["states"] == number
     assert counts["opened"] + counts["rescued"] > number * 0.8
     assert (counts[LOST], counts[WRONG], counts[BROKEN]) == (0, 0, 0), told
-    if can_rescue() or scheme == "sqlite":
-        assert counts[NOT_OPENED] == 0, told
+    assert counts[NOT_OPENED] == 0, told
 
 
 @needs_leveldb
-@pytest.mark.xfail(
-    not can_rescue(), reason="LevelDB refuses a log with a missing block; nothing rescues it yet"
-)
 def test_a_log_with_a_missing_block_is_opened_or_rescued(runs: Callable[[str], Run], memory: Path) -> None:
     """A store whose log lacks a block that was not synced is not out of reach of every command."""
     run = runs("leveldb")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from functools import partial
+from pathlib import Path
 from random import Random
 from typing import Final
 
@@ -43,7 +44,7 @@ class FlippingBackend(FaultBackend):
         super()._write(batch, guards, durable)
 
 
-def torture(variant: str, seed: int, wanted: int) -> tuple[Counter[str], list[str]]:
+def torture(variant: str, seed: int, wanted: int, _folder: Path) -> tuple[Counter[str], list[str]]:
     """Flip a bit in a write of a command, then ask for a note; return counts, and a line for each failure."""
     chosen = Random(f"writes {variant} {seed}")
     counts: Counter[str] = Counter()
