@@ -3,8 +3,6 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STORE ?= demo-store
-# Which sample of docstrings, messages and pages `make words` draws.
-SEED ?= 1
 # How many times the stated number of examples `make soak` tries.
 FACTOR ?= 1
 # With which kernels `make soak` and `make nightly` run everything, one after the other.
@@ -16,7 +14,7 @@ PYTEST := $(BIN)/python -m pytest -n auto --dist worksteal
 # Tests start hundreds of processes; without bytecode on the disk each would compile the libraries again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo setup test one quick lint crate words frameworks soak nightly torture fuzz attack coverage package docs pictures workflows bench falls retrieval exploration agents dreaming clean
+.PHONY: demo setup test one quick lint crate frameworks soak nightly torture fuzz attack coverage package docs pictures workflows bench falls retrieval exploration agents dreaming clean
 
 # The crate in engine/kernels is compiled during the installation if Cargo is there.
 CRATE := $(wildcard engine/kernels/Cargo.* engine/kernels/.cargo/* engine/kernels/src/*.rs)
@@ -74,9 +72,6 @@ crate:
 	@cd engine/kernels && if cargo clippy --version >/dev/null 2>&1; \
 	then cargo clippy --locked --quiet --target-dir ../../build/kernels -- --deny warnings; \
 	else echo 'cargo clippy is not installed: the crate is not checked'; fi
-
-words: $(VENV)/.installed
-	$(BIN)/python -m tests.support.sample_words $(SEED)
 
 # The adapters in engine/frameworks, each with its framework in an environment of its own (build/frameworks). The
 # first run makes the environments, which takes about a minute of CPU.

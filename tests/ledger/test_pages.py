@@ -60,19 +60,6 @@ def test_the_rows_do_not_depend_on_the_history(history: list[Changes]) -> None:
     assert rows.rows == built(leaves_after(history)).rows
 
 
-@given(st.dictionaries(key_digests, values, min_size=1, max_size=12), st.randoms(use_true_random=False))
-def test_the_rows_do_not_depend_on_the_order_of_insertion(
-    leaves: dict[bytes, bytes], source: random.Random
-) -> None:
-    """Adding one leaf in each batch, in any order, gives the rows of a single batch."""
-    order = list(leaves.items())
-    source.shuffle(order)
-    rows = Rows()
-    for key, value in order:
-        apply(TREE, rows, {key: value})
-    assert rows.rows == built(leaves).rows
-
-
 @given(histories())
 def test_removing_everything_leaves_no_rows(history: list[Changes]) -> None:
     """A tree whose leaves are removed in one batch has no rows and the empty root."""
@@ -81,15 +68,6 @@ def test_removing_everything_leaves_no_rows(history: list[Changes]) -> None:
         apply(TREE, rows, changes)
     root = apply(TREE, rows, dict.fromkeys(leaves_after(history)))
     assert (root, TREE.root(rows), rows.rows) == (EMPTY, EMPTY, {})
-
-
-@given(st.dictionaries(key_digests, values, min_size=1, max_size=12))
-def test_removing_one_by_one_leaves_no_rows(leaves: dict[bytes, bytes]) -> None:
-    """A tree whose leaves are removed one by one has no rows."""
-    rows = built(leaves)
-    for key in leaves:
-        apply(TREE, rows, {key: None})
-    assert rows.rows == {}
 
 
 @given(histories(), st.dictionaries(key_digests, st.none() | values, max_size=6))
