@@ -77,3 +77,23 @@ def folder_of(path: Path) -> Iterator[Folder]:
 def note(*texts: str) -> str:
     """Return a note in which each text is a section."""
     return "".join(f"# Section\n\n{text}\n\n" for text in texts)
+
+
+OAK = "The oak beside the gate was planted in the year of the flood."
+ASH = "An ash grows faster than most people think, above all in wet ground."
+ELM = "Elms died everywhere; the last one stands behind the church."
+FIR = "Firs were brought here by the man who built the mill and the dam."
+
+
+def id_of(notes: Folder, name: str, word: str) -> str:
+    """Return the id of the only live atom of a file that contains `word`."""
+    (atom,) = [atom for atom in notes.atoms(name) if word in atom.content]
+    return atom.id
+
+
+def planted(notes: Folder, **files: str) -> str:
+    """Ingest `a.md` with an oak and an ash, and other files by name. Return the id of the oak."""
+    for name, text in ({"a": note(OAK, ASH)} | files).items():
+        notes.write(f"{name}.md", text)
+    notes.ingest()
+    return id_of(notes, "a.md", "oak")

@@ -20,11 +20,7 @@ from engine.commands.reconcile import is_by
 from engine.ledger.journal import entries_back
 from engine.ledger.queries import get_record
 from proofs.events import AtomBody
-from tests.files.ingest.folder import Folder, folder_of, note
-
-OAK = "The oak beside the gate was planted in the year of the flood."
-ASH = "An ash grows faster than most people think, above all in wet ground."
-ELM = "Elms died everywhere; the last one stands behind the church."
+from tests.files.ingest.folder import ASH, ELM, OAK, Folder, folder_of, id_of, note, planted
 
 
 def test_page_facts_are_recorded_once_and_follow_the_file(notes: Folder) -> None:
@@ -64,19 +60,27 @@ def atom_with(notes: Folder, word: str) -> Atom:
     return atom
 
 
+def in_conflict(notes: Folder) -> str:
+    """Change the oak by hand and in its file. Return the id of the atom that was changed by hand."""
+    oak = planted(notes)
+    notes.engine.tag(oak, "old-tree")
+    notes.engine.revise(oak, content="Rewritten by hand.")
+    notes.write("a.md", note(OAK.replace("gate", "well"), ASH))
+    assert notes.ingest().conflicts == 1
+    return oak
+
+
 def test_an_edited_text_keeps_id_tags_edges_and_history(notes: Folder) -> None:
     """Changing a word in a file revises the atom; tags and links made by hand stay on it."""
-    notes.write("a.md", note(OAK, ASH))
-    notes.ingest()
-    oak, ash = atom_with(notes, "oak"), atom_with(notes, "ash")
-    notes.engine.tag(oak.id, "old-tree")
-    notes.engine.link(ash.id, "related_to", oak.id)
+    oak, ash = planted(notes), id_of(notes, "a.md", "ash")
+    notes.engine.tag(oak, "old-tree")
+    notes.engine.link(ash, "related_to", oak)
     notes.write("a.md", note(OAK.replace("gate", "well"), ASH))
     report = notes.ingest()
     after = atom_with(notes, "well")
     assert (report.added, report.revised, report.tombstoned) == (0, 1, 0)
-    assert (after.id, after.tags, after.version) == (oak.id, ("old-tree",), 2)
-    assert [edge.src for edge in notes.engine.edges(oak.id, direction=Direction.IN)] == [ash.id]
+    assert (after.id, after.tags, after.version) == (oak, ("old-tree",), 2)
+    assert [edge.src for edge in notes.engine.edges(oak, direction=Direction.IN)] == [ash]
 
 
 def test_a_moved_text_and_one_that_is_moved_and_edited_keep_their_ids(notes: Folder) -> None:
@@ -92,15 +96,13 @@ def test_a_moved_text_and_one_that_is_moved_and_edited_keep_their_ids(notes: Fol
 
 def test_the_former_text_added_elsewhere_is_an_atom_of_its_own(notes: Folder) -> None:
     """The default id of the former text belongs to the revised atom, so the text gets the next id."""
-    notes.write("a.md", note(OAK, ASH))
-    notes.ingest()
-    oak = atom_with(notes, "oak")
+    oak = planted(notes)
     notes.write("a.md", note(OAK.replace("gate", "well"), ASH))
     notes.ingest()
     notes.write("a.md", note(OAK.replace("gate", "well"), ASH, OAK))
     report = notes.ingest()
     assert (report.added, report.revised, report.tombstoned) == (1, 0, 0)
-    assert atom_with(notes, "well").id == oak.id != atom_with(notes, "gate").id
+    assert atom_with(notes, "well").id == oak != atom_with(notes, "gate").id
     assert not notes.ingest().changed
 
 
@@ -116,28 +118,21 @@ def test_a_text_added_again_after_its_atom_was_revised_is_kept(notes: Folder) ->
 
 def test_a_person_s_revision_and_the_changed_file_are_both_kept(notes: Folder) -> None:
     """If a person revised the atom and the file changes, too, both texts are live and joined by an edge."""
-    notes.write("a.md", note(OAK, ASH))
-    notes.ingest()
-    oak = atom_with(notes, "oak")
-    notes.engine.revise(oak.id, content="Rewritten by hand.")
+    oak = planted(notes)
+    notes.engine.revise(oak, content="Rewritten by hand.")
     notes.write("a.md", note(OAK.replace("gate", "well"), ASH))
     report = notes.ingest()
     theirs = atom_with(notes, "well")
     assert (report.added, report.revised, report.tombstoned, report.conflicts) == (1, 0, 0, 1)
-    assert notes.engine.get(oak.id).content == "Rewritten by hand."
+    assert notes.engine.get(oak).content == "Rewritten by hand."
     edges = list(notes.engine.edges(theirs.id, direction=Direction.OUT))
-    assert [(edge.type, edge.dst) for edge in edges] == [(CONFLICTS_WITH, oak.id)]
+    assert [(edge.type, edge.dst) for edge in edges] == [(CONFLICTS_WITH, oak)]
     assert not notes.ingest().changed
 
 
 def test_after_a_conflict_the_new_atom_stands_for_the_file(notes: Folder) -> None:
     """A later edit of the file revises the atom of the file, and no second conflict is recorded."""
-    notes.write("a.md", note(OAK, ASH))
-    notes.ingest()
-    oak = atom_with(notes, "oak")
-    notes.engine.revise(oak.id, content="Rewritten by hand.")
-    notes.write("a.md", note(OAK.replace("gate", "well"), ASH))
-    notes.ingest()
+    in_conflict(notes)
     theirs = atom_with(notes, "well")
     notes.write("a.md", note(OAK.replace("gate", "pond"), ASH))
     report = notes.ingest()
@@ -147,21 +142,17 @@ def test_after_a_conflict_the_new_atom_stands_for_the_file(notes: Folder) -> Non
 
 def test_a_hidden_text_stays_hidden_when_its_file_changes(notes: Folder) -> None:
     """A changed text does not bring back the atom that a person hid."""
-    notes.write("a.md", note(OAK, ASH))
-    notes.ingest()
-    oak = atom_with(notes, "oak")
-    notes.engine.tombstone(oak.id, "wrong")
+    oak = planted(notes)
+    notes.engine.tombstone(oak, "wrong")
     notes.write("a.md", note(OAK.replace("gate", "well"), ASH))
     report = notes.ingest()
     assert (report.added, report.conflicts) == (1, 1)
-    assert notes.engine.get(oak.id).state is State.TOMBSTONED
+    assert notes.engine.get(oak).state is State.TOMBSTONED
 
 
 def test_a_text_that_a_person_moved_to_another_source_is_not_added_again(notes: Folder) -> None:
     """Ingest does not add the text of an atom to which a person gave another source."""
-    notes.write("a.md", note(OAK, ASH))
-    notes.ingest()
-    notes.engine.revise(atom_with(notes, "oak").id, source="elsewhere")
+    notes.engine.revise(planted(notes), source="elsewhere")
     assert not notes.ingest().changed
 
 
@@ -183,17 +174,14 @@ def test_a_renamed_file_keeps_its_atoms(notes: Folder) -> None:
 
 def test_a_copied_file_gets_atoms_of_its_own(notes: Folder) -> None:
     """A copy of a file that still exists does not take over its atoms."""
-    notes.write("a.md", note(OAK, ASH))
-    notes.ingest()
+    planted(notes)
     notes.write("b.md", note(OAK, ASH))
     assert notes.ingest().added == 2
 
 
 def test_a_revision_by_hand_is_not_doubled_when_its_file_is_renamed(notes: Folder) -> None:
     """The text that a person replaced does not come back under the new name of its file."""
-    notes.write("a.md", note(OAK, ASH, ELM))
-    notes.ingest()
-    oak = atom_with(notes, "oak").id
+    oak = planted(notes, a=note(OAK, ASH, ELM))
     notes.engine.revise(oak, content="Rewritten by hand.")
     notes.remove("a.md")
     notes.write("b.md", note(OAK, ASH, ELM))
@@ -211,9 +199,7 @@ def test_a_revision_by_hand_is_not_doubled_when_its_file_is_renamed(notes: Folde
 
 def test_a_moved_folder_takes_the_atoms_that_people_revised_with_it(notes: Folder, tmp_path: Path) -> None:
     """After `moved`, the folder is known by its new path, even if one of its atoms was revised by hand."""
-    notes.write("a.md", note(OAK, ASH))
-    notes.ingest()
-    oak = atom_with(notes, "oak").id
+    oak = planted(notes)
     notes.engine.revise(oak, content="Rewritten by hand.")
     other = tmp_path / "other" / "notes"
     other.mkdir(parents=True)
@@ -225,13 +211,7 @@ def test_a_moved_folder_takes_the_atoms_that_people_revised_with_it(notes: Folde
 
 def test_a_settled_conflict_stays_settled(notes: Folder) -> None:
     """After keeping the text of the file, ingesting again changes nothing; tags by hand are kept."""
-    notes.write("a.md", note(OAK, ASH))
-    notes.ingest()
-    oak = atom_with(notes, "oak").id
-    notes.engine.tag(oak, "old-tree")
-    notes.engine.revise(oak, content="Rewritten by hand.")
-    notes.write("a.md", note(OAK.replace("gate", "well"), ASH))
-    notes.ingest()
+    oak = in_conflict(notes)
     (conflict,) = notes.engine.conflicts()
     notes.engine.settle(conflict.file.id, conflict.hand.id, "file")
     assert notes.engine.conflicts() == []
@@ -242,12 +222,7 @@ def test_a_settled_conflict_stays_settled(notes: Folder) -> None:
 
 def test_a_text_kept_by_hand_conflicts_again_if_the_file_changes_again(notes: Folder) -> None:
     """The next change of the file conflicts with the atom that was kept, not with the hidden text."""
-    notes.write("a.md", note(OAK, ASH))
-    notes.ingest()
-    oak = atom_with(notes, "oak").id
-    notes.engine.revise(oak, content="Rewritten by hand.")
-    notes.write("a.md", note(OAK.replace("gate", "well"), ASH))
-    notes.ingest()
+    oak = in_conflict(notes)
     (conflict,) = notes.engine.conflicts()
     notes.engine.settle(conflict.file.id, conflict.hand.id, "hand")
     assert not notes.ingest().changed
@@ -260,8 +235,7 @@ def test_a_text_kept_by_hand_conflicts_again_if_the_file_changes_again(notes: Fo
 @pytest.mark.parametrize(("keep", "error"), [("neither", InvalidInputError), ("file", ConflictError)])
 def test_settling_what_is_no_conflict_is_refused(notes: Folder, keep: str, error: type[Exception]) -> None:
     """A wrong choice, and two atoms without a conflict, are refused."""
-    notes.write("a.md", note(OAK, ASH))
-    notes.ingest()
+    planted(notes)
     oak, ash = (atom.id for atom in notes.atoms("a.md"))
     with pytest.raises(error):
         notes.engine.settle(oak, ash, keep)
@@ -269,8 +243,7 @@ def test_settling_what_is_no_conflict_is_refused(notes: Folder, keep: str, error
 
 def test_another_folder_of_the_same_name_is_refused(notes: Folder, tmp_path: Path) -> None:
     """Two folders of one name do not replace each other's notes; a moved folder is accepted on request."""
-    notes.write("a.md", note(OAK, ASH))
-    notes.ingest()
+    planted(notes)
     other = tmp_path / "other" / "notes"
     other.mkdir(parents=True)
     (other / "a.md").write_text(note(ELM))

@@ -7,18 +7,7 @@ import pytest
 from engine import State
 from engine.base.model import Direction
 from engine.commands.moves import Moves
-from tests.files.ingest.folder import Folder, note
-
-OAK = "The oak beside the gate was planted in the year of the flood."
-ASH = "An ash grows faster than most people think, above all in wet ground."
-ELM = "Elms died everywhere; the last one stands behind the church."
-FIR = "Firs were brought here by the man who built the mill and the dam."
-
-
-def id_of(notes: Folder, name: str, word: str) -> str:
-    """Return the id of the only live atom of a file that contains `word`."""
-    (atom,) = [atom for atom in notes.atoms(name) if word in atom.content]
-    return atom.id
+from tests.files.ingest.folder import ASH, ELM, FIR, OAK, Folder, id_of, note, planted
 
 
 @pytest.mark.parametrize(("old", "new"), [("a.md", "b.md"), ("b.md", "a.md")])
@@ -45,9 +34,7 @@ def test_a_text_that_moved_to_another_file_keeps_its_atom(
 
 def test_a_text_that_was_cut_and_is_pasted_elsewhere_later_keeps_its_atom(notes: Folder) -> None:
     """An atom that ingest hid is revived with its tags if its text comes back in another file."""
-    notes.write("a.md", note(OAK, ASH))
-    notes.ingest()
-    oak = id_of(notes, "a.md", "oak")
+    oak = planted(notes)
     notes.engine.tag(oak, "old-tree")
     notes.write("a.md", note(ASH))
     assert notes.ingest().tombstoned == 1
@@ -60,10 +47,7 @@ def test_a_text_that_was_cut_and_is_pasted_elsewhere_later_keeps_its_atom(notes:
 
 def test_the_text_that_a_file_lost_last_comes_back(notes: Folder) -> None:
     """If several hidden atoms have the text, the one that was hidden last is revived."""
-    notes.write("a.md", note(OAK, ASH))
-    notes.write("b.md", note(OAK, ELM))
-    notes.ingest()
-    last = id_of(notes, "a.md", "oak")
+    last = planted(notes, b=note(OAK, ELM))
     notes.write("b.md", note(ELM))
     notes.ingest()
     notes.write("a.md", note(ASH))
@@ -75,9 +59,7 @@ def test_the_text_that_a_file_lost_last_comes_back(notes: Folder) -> None:
 
 def test_a_text_in_a_file_is_preferred_to_a_hidden_one(notes: Folder) -> None:
     """If the file had the same text earlier, the atom that was live until now still goes with the text."""
-    notes.write("a.md", note(OAK, ASH))
-    notes.write("b.md", note(OAK, ELM))
-    notes.ingest()
+    planted(notes, b=note(OAK, ELM))
     oak = id_of(notes, "b.md", "oak")
     notes.write("a.md", note(ASH))
     notes.ingest()
@@ -89,9 +71,7 @@ def test_a_text_in_a_file_is_preferred_to_a_hidden_one(notes: Folder) -> None:
 
 def test_a_copy_is_an_atom_of_its_own(notes: Folder) -> None:
     """If the text is still in its file, the same text in another file is a new atom."""
-    notes.write("a.md", note(OAK, ASH))
-    notes.ingest()
-    oak = id_of(notes, "a.md", "oak")
+    oak = planted(notes)
     notes.write("b.md", note(OAK))
     assert notes.ingest().added == 1
     assert id_of(notes, "a.md", "oak") == oak != id_of(notes, "b.md", "oak")
@@ -111,10 +91,7 @@ def test_of_several_equal_texts_the_first_file_gets_the_atom(notes: Folder) -> N
 
 def test_a_moved_text_that_was_revised_by_hand_keeps_the_revision(notes: Folder) -> None:
     """The atom gets its new source; if the file's text changed as well, there is a conflict."""
-    notes.write("a.md", note(OAK, ASH))
-    notes.write("b.md", note(ELM))
-    notes.ingest()
-    oak, ash = id_of(notes, "a.md", "oak"), id_of(notes, "a.md", "ash")
+    oak, ash = planted(notes, b=note(ELM)), id_of(notes, "a.md", "ash")
     notes.engine.revise(oak, content="Rewritten by hand.")
     notes.engine.revise(ash, content="The ash is mine.")
     notes.write("a.md", "")
@@ -132,10 +109,7 @@ def test_a_text_that_was_hidden_by_hand_stays_hidden_in_another_file(
     notes: Folder, remove: bool, prune: bool
 ) -> None:
     """Moving the text to another file does not bring it back; changing it there is a conflict."""
-    notes.write("a.md", note(OAK, ASH))
-    notes.write("b.md", note(ELM))
-    notes.ingest()
-    oak = id_of(notes, "a.md", "oak")
+    oak = planted(notes, b=note(ELM))
     notes.engine.tombstone(oak, "wrong")
     notes.write("a.md", note(ASH))
     if remove:
@@ -152,9 +126,7 @@ def test_a_text_that_was_hidden_by_hand_stays_hidden_in_another_file(
 
 def test_a_text_that_was_hidden_by_hand_stays_hidden_if_its_file_is_renamed(notes: Folder) -> None:
     """The text is recognised under the new name; changed a little, it is a conflict."""
-    notes.write("a.md", note(OAK, ASH, ELM))
-    notes.ingest()
-    oak = id_of(notes, "a.md", "oak")
+    oak = planted(notes, a=note(OAK, ASH, ELM))
     notes.engine.tombstone(oak, "wrong")
     notes.remove("a.md")
     notes.write("b.md", note(OAK, ASH, ELM))
@@ -192,10 +164,7 @@ def test_a_renamed_note_continues_the_most_similar_of_several(notes: Folder) -> 
 
 def test_a_text_and_its_pruned_file_may_be_moved_in_one_ingest(notes: Folder) -> None:
     """Texts of a deleted file that continue in another file are not hidden with the rest of the file."""
-    notes.write("a.md", note(OAK, ASH, FIR))
-    notes.write("b.md", note(ELM))
-    notes.ingest()
-    oak = id_of(notes, "a.md", "oak")
+    oak = planted(notes, a=note(OAK, ASH, FIR), b=note(ELM))
     notes.remove("a.md")
     notes.write("b.md", note(ELM, OAK))
     report = notes.ingest(prune=True)
@@ -205,9 +174,7 @@ def test_a_text_and_its_pruned_file_may_be_moved_in_one_ingest(notes: Folder) ->
 
 def test_a_renamed_file_is_not_hidden_by_pruning_in_the_same_ingest(notes: Folder) -> None:
     """The atoms that got the new source do not belong to the file that is pruned."""
-    notes.write("a.md", note(OAK, ASH))
-    notes.write("b.md", note(ELM))
-    notes.ingest()
+    planted(notes, b=note(ELM))
     notes.remove("a.md")
     notes.write("c.md", note(OAK, ASH))
     assert notes.ingest(prune=True).tombstoned == 0
@@ -216,10 +183,7 @@ def test_a_renamed_file_is_not_hidden_by_pruning_in_the_same_ingest(notes: Folde
 
 def test_the_former_file_may_get_the_text_again(notes: Folder) -> None:
     """After a text was moved and revised by hand, the same text in the former file is a new atom."""
-    notes.write("a.md", note(OAK, ASH))
-    notes.write("b.md", note(ELM))
-    notes.ingest()
-    oak = id_of(notes, "a.md", "oak")
+    oak = planted(notes, b=note(ELM))
     notes.write("a.md", note(ASH))
     notes.write("b.md", note(ELM, OAK))
     notes.ingest()
@@ -231,11 +195,7 @@ def test_the_former_file_may_get_the_text_again(notes: Folder) -> None:
 
 def test_links_of_a_moved_text_lead_to_the_same_atoms(notes: Folder) -> None:
     """The edges of links in a moved text stay, and links to the files are found."""
-    notes.write("a.md", note(ASH, f"{OAK} See [[c]]."))
-    notes.write("b.md", note(ELM))
-    notes.write("c.md", note(FIR))
-    notes.ingest()
-    oak = id_of(notes, "a.md", "oak")
+    oak = planted(notes, a=note(ASH, f"{OAK} See [[c]]."), b=note(ELM), c=note(FIR))
     notes.write("a.md", note(ASH))
     notes.write("b.md", note(f"{OAK} See [[c]].", ELM))
     notes.write("d.md", f"{FIR} About [[b]].")
