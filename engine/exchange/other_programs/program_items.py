@@ -9,6 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
@@ -31,15 +32,13 @@ Put = Callable[[bytes], object]
 
 ITEM_BYTES_MAX: Final = 64 << 20
 
-_READ_BYTES: Final = 1 << 20
-
-_BOM: Final = b"\xef\xbb\xbf"
-
 _WHITE: Final = b" \t\r\n"
 
-_IN_STRING: Final = re.compile(rb'["\\]')
+_START: Final = re.compile(rb"(?:\xef\xbb\xbf)?[ \t\r\n]*")
+"""A byte order mark and white space."""
 
-_OUTSIDE: Final = re.compile(rb'["\[\]{},]')
+_TOKEN: Final = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|["\[\]{},]', re.DOTALL)
+"""A string; or a bracket, a comma, or a quote that opens a string without an end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +176,7 @@ def read_items(
     An item that is not valid JSON, or for which `read` raises BadItemError, is reported. If the file is an
     array, its elements are the items. If the file is an object, the items are the elements of the first list
     under one of the keys `lists`. Without such a list, the object itself is the only item. Only one item of
-    an array, or the whole object, is held in memory.
+    an array, or the whole object, is copied into memory.
 
     Raises:
         NotFoundError: there is no such file.
@@ -186,8 +185,8 @@ def read_items(
     """
     check_readable(path)
     try:
-        with path.open("rb") as stream:
-            for item in _items(stream, path, lists):
+        with path.open("rb") as stream, _mapped(stream, path) as raw:
+            for item in _items(raw, path, lists):
                 if isinstance(item, Skipped):
                     yield item
                     continue
@@ -200,22 +199,26 @@ def read_items(
         raise EngineError(f"{path} cannot be read: {error.strerror}") from error
 
 
-def _items(stream: BinaryIO, path: Path, lists: Sequence[str]) -> Iterator[tuple[int, Any] | Skipped]:
-    begin = stream.read(_READ_BYTES)
-    if begin.startswith(b"PK\x03\x04"):
+def _mapped(stream: BinaryIO, path: Path) -> mmap:
+    try:
+        return mmap(stream.fileno(), 0, access=ACCESS_READ)
+    except ValueError:
+        raise InvalidInputError(f"{path} is empty") from None
+
+
+def _items(raw: mmap, path: Path, lists: Sequence[str]) -> Iterator[tuple[int, Any] | Skipped]:
+    if raw[:4] == b"PK\x03\x04":
         raise InvalidInputError(f"{path} is a ZIP file", hint="unpack it, and name the JSON file in it")
-    begin = begin.removeprefix(_BOM).lstrip(_WHITE)
-    if begin[:1] == b"[":
-        raws = _elements(stream, begin[1:])
-    elif begin[:1] == b"{":
-        raw = begin + stream.read(ITEM_BYTES_MAX)
-        if len(raw) > ITEM_BYTES_MAX:
+    start = _START.match(raw)
+    begin = start.end() if start else 0
+    if raw[begin : begin + 1] == b"{":
+        if len(raw) - begin > ITEM_BYTES_MAX:
             raise InvalidInputError(f"{path} is one object of over {ITEM_BYTES_MAX:,} bytes")
-        yield from _members(raw, path, lists)
+        yield from _members(raw[begin:], path, lists)
         return
-    else:
+    if raw[begin : begin + 1] != b"[":
         raise InvalidInputError(f"{path} is not JSON: it must begin with [ or {{")
-    for number, item in raws:
+    for number, item in enumerate(_elements(raw, begin + 1), 1):
         try:
             if isinstance(item, str):
                 raise JsonError(item)
@@ -234,70 +237,29 @@ def _members(raw: bytes, path: Path, lists: Sequence[str]) -> Iterator[tuple[int
     yield from enumerate(items, 1)
 
 
-def _elements(stream: BinaryIO, chunk: bytes) -> Iterator[tuple[int, bytes | str]]:
-    """Yield the number of each element of an array with its bytes, or with an error message as a string.
+def _elements(raw: mmap, begin: int) -> Iterator[bytes | str]:
+    """Yield the bytes of each element of an array whose first element begins at `begin`, or an error message.
 
-    `chunk` contains the bytes after the `[`, and `stream` the rest. An element over `ITEM_BYTES_MAX` is not
-    held in memory and gives an error message.
+    Only brackets, commas and quotes are looked at. An element over `ITEM_BYTES_MAX` is not copied.
     """
-    scan = _Scan()
-    while chunk and not scan.ended:
-        yield from scan.feed(chunk)
-        chunk = b"" if scan.ended else stream.read(_READ_BYTES)
-    if not scan.ended:
-        yield scan.number + 1, "the file ends inside this item"
-    elif (scan.rest + stream.read(_READ_BYTES)).strip(_WHITE):
-        yield scan.number + 1, "there are more bytes after the end of the array"
-
-
-class _Scan:
-    """A scanner that splits an array into elements, looking only at brackets, commas and quotes."""
-
-    def __init__(self) -> None:
-        self._buffer = bytearray()
-        self._long = False
-        self._depth = 0
-        self._quoted = self._escaped = False
-        self.number = 0
-        self.ended = False
-        self.rest = b""
-
-    def feed(self, chunk: bytes) -> Iterator[tuple[int, bytes | str]]:
-        at = start = 0
-        if self._escaped:
-            self._escaped, at = False, 1
-        while match := (_IN_STRING if self._quoted else _OUTSIDE).search(chunk, at):
-            at, mark = match.end(), match[0]
-            if mark == b"\\":
-                self._escaped = at == len(chunk)
-                at += 1
-            elif mark == b'"':
-                self._quoted = not self._quoted
-            elif mark in b"[{":
-                self._depth += 1
-            elif self._depth:
-                self._depth -= mark in b"]}"
-            else:
-                self._append(chunk[start : match.start()])
-                start = at
-                yield from self._element(last=mark != b",")
-                if mark != b",":
-                    self.ended, self.rest = True, (b"" if mark == b"]" else mark) + chunk[at:]
-                    return
-        self._append(chunk[start:])
-
-    def _append(self, part: bytes) -> None:
-        if not self._long:
-            self._buffer += part
-            if len(self._buffer) > ITEM_BYTES_MAX:
-                self._long = True
-                self._buffer.clear()
-
-    def _element(self, *, last: bool) -> Iterator[tuple[int, bytes | str]]:
-        raw = bytes(self._buffer).strip(_WHITE)
-        self._buffer.clear()
-        if last and not raw and not self._long and not self.number:
-            return  # the array is empty
-        self.number += 1
-        yield self.number, f"the item is over {ITEM_BYTES_MAX:,} bytes long" if self._long else raw
-        self._long = False
+    depth, start = 0, begin
+    for token in _TOKEN.finditer(raw, begin):
+        at, mark = token.start(), raw[token.start()]
+        if mark == ord('"'):
+            if token.end() == at + 1:
+                break
+        elif mark in b"[{":
+            depth += 1
+        elif depth:
+            depth -= mark in b"]}"
+        else:
+            is_long = at - start > ITEM_BYTES_MAX
+            item = b"" if is_long else raw[start:at].strip(_WHITE)
+            if is_long or item or start > begin or mark == ord(","):
+                yield f"the item is over {ITEM_BYTES_MAX:,} bytes long" if is_long else item
+            start = token.end()
+            if mark != ord(","):
+                if mark != ord("]") or raw[start : start + ITEM_BYTES_MAX].strip(_WHITE):
+                    yield "there are more bytes after the end of the array"
+                return
+    yield "the file ends inside this item"

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from engine.base.errors import InvalidInputError
 from engine.engine import Engine
 from engine.exchange.other_programs import export_items
 from engine.exchange.other_programs.item_atoms import import_items
@@ -66,6 +67,43 @@ def test_every_form_of_the_file_is_taken(engine: Engine, tmp_path: Path, value: 
     assert (atom.content, atom.key, atom.source) == ("Likes green tea.", "m1", "mem0/alice")
     assert (atom.kind, atom.tags, atom.created) == ("memory", ("tea",), 1_719_860_400_000_000)
     assert atom.provenance == "external"
+
+
+@pytest.mark.parametrize(
+    ("raw", "texts", "starts"),
+    [
+        (b'\xef\xbb\xbf [ {"text":"a]\\"}"} , {"text":"b"}\n]\n', ['a]"}', "b"], []),
+        (b"[ ]", [], []),
+        (b'[{"text":"a"},]', ["a"], ["not JSON"]),
+        (b'[{"text":"a"},{"text":"b"', ["a"], ["the file ends inside this item"]),
+        (b'[{"text":"a"},{"text":"b', ["a"], ["the file ends inside this item"]),
+        (b'[{"text":"a"}] [', ["a"], ["there are more bytes"]),
+        (b'[{"text":"a"}}', ["a"], ["there are more bytes"]),
+        (b'[{"x":"' + b"y" * 80 + b'"},{"text":"a"}]', ["a"], ["the item is over 60 bytes long"]),
+        (b'[{"text":tea},{"text":"a"}]', ["a"], ["not JSON"]),
+    ],
+)
+def test_an_array_is_read_item_by_item(
+    engine: Engine,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    raw: bytes,
+    texts: list[str],
+    starts: list[str],
+) -> None:
+    """Each element of an array is an item, whatever is around it; what is not whole is reported."""
+    monkeypatch.setattr("engine.exchange.other_programs.program_items.ITEM_BYTES_MAX", 60)
+    done = import_items(engine.store, "mem0", written(tmp_path, raw))
+    assert [atom.content for atom in atoms_of(engine)] == texts
+    assert [
+        reason.partition(":")[0][: len(one)] for one, (_, reason) in zip(starts, reasons(done), strict=True)
+    ] == starts
+
+
+def test_an_empty_file_is_refused(engine: Engine, tmp_path: Path) -> None:
+    """A file without bytes is refused before anything is written."""
+    with pytest.raises(InvalidInputError, match="is empty"):
+        import_items(engine.store, "mem0", written(tmp_path, b""))
 
 
 def test_its_own_fields_come_back(engine: Engine, tmp_path: Path) -> None:
