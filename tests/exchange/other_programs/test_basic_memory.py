@@ -31,12 +31,6 @@ Stands on the [[Stove]].
 """
 
 
-@pytest.fixture
-def engine() -> Engine:
-    """Return an empty store."""
-    return engine_on()
-
-
 def texts(place: Path) -> dict[str, str]:
     """Return the texts of the notes in a folder."""
     return {

@@ -22,12 +22,6 @@ from tests.support.engines import engine_on, refuses
 pytestmark = pytest.mark.slow
 
 
-@pytest.fixture
-def engine() -> Engine:
-    """Return an empty store."""
-    return engine_on()
-
-
 def node(name: str, parent: str | None, children: list[str], text: str, role: str = "user") -> dict[str, Any]:
     """Return a message of ChatGPT with its node."""
     return {

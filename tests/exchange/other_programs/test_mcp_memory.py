@@ -18,6 +18,7 @@ from engine.exchange.other_programs import mcp_memory as importing
 from engine.exchange.other_programs.mcp_memory import import_file, read_file
 from engine.files.ingest.documents import Skipped
 from engine.knowledge import Entity, Knowledge, KnowledgeGraph, Observed, Relation, graph_values
+from tests.exchange import support
 from tests.knowledge.strategies import graphs
 from tests.support.command_line import Cli
 from tests.support.engines import engine_on, refuses
@@ -30,12 +31,6 @@ KNOWS = {"type": "relation", "from": "Alice", "to": "Bob", "relationType": "know
 GRAPH = Knowledge(
     (Entity("Alice", "person", ("likes tea", "is 7")), Entity("Bob")), (Relation("Alice", "knows", "Bob"),)
 )
-
-
-@pytest.fixture
-def engine() -> Engine:
-    """Return an empty store."""
-    return engine_on()
 
 
 def text_of(*lines: dict[str, Any]) -> str:
@@ -52,10 +47,8 @@ def lines_of(graph: Knowledge) -> list[dict[str, Any]]:
 
 
 def written(folder: Path, text: str | bytes) -> Path:
-    """Write a file."""
-    file = folder / "memory.jsonl"
-    file.write_bytes(text.encode() if isinstance(text, str) else text)
-    return file
+    """Write a file with the name that the server gives it."""
+    return support.written(folder, text, "memory.jsonl")
 
 
 def reasons(skipped: Iterable[Skipped]) -> list[tuple[int | None, str]]:

@@ -32,12 +32,6 @@ A_MEMORY = {
 }
 
 
-@pytest.fixture
-def engine() -> Engine:
-    """Return an empty store."""
-    return engine_on()
-
-
 def exported(engine: Engine) -> list[dict[str, Any]]:
     """Return the memories of an export to mem0."""
     with tempfile.TemporaryDirectory() as folder:

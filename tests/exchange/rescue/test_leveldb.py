@@ -18,12 +18,6 @@ from tests.support.leveldb import needs_leveldb
 pytestmark = needs_leveldb
 
 
-@pytest.fixture
-def place(tmp_path: Path) -> Path:
-    """The path of a store to damage."""
-    return tmp_path / "store"
-
-
 def newest(place: Path, ending: str) -> Path:
     """Return the newest file of a kind in the store's LevelDB."""
     return max((place / "db").glob(f"*{ending}"))

@@ -30,12 +30,6 @@ pytestmark = pytest.mark.slow
 BOTH = pytest.mark.parametrize("scheme", [LEVELDB, "sqlite"])
 
 
-@pytest.fixture
-def place(tmp_path: Path) -> Path:
-    """The path of a store to damage."""
-    return tmp_path / "store"
-
-
 @BOTH
 def test_an_undamaged_store_is_rescued_whole(place: Path, scheme: str) -> None:
     """A rescue of an undamaged store gives the same root and loses nothing."""

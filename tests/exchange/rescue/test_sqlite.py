@@ -4,17 +4,9 @@ import os
 import shutil
 from pathlib import Path
 
-import pytest
-
 from tests.exchange.rescue.stores import ATOMS, flipped, made, opened, rescued, text_of
 
 PAGE = 4096
-
-
-@pytest.fixture
-def place(tmp_path: Path) -> Path:
-    """The path of a store to damage."""
-    return tmp_path / "store"
 
 
 def pages_of(place: Path, kind: int) -> list[int]:
