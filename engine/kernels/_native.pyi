@@ -59,27 +59,6 @@ def lacking(
     /,
 ) -> bytes | None: ...
 def ranked(scores: bytes, most: int, /) -> bytes | None: ...
-def covering(
-    scores: bytes, height: int, terms: Sequence[tuple[float, Sequence[int]]], least: float, /
-) -> int | None: ...
-def near_documents(
-    orders: _Orders,
-    live: bytes,
-    hits: bytes,
-    steps: int,
-    /,
-) -> tuple[bytes, list[bytes]] | None: ...
-def surrounding_scores(
-    orders: _Orders,
-    lengths: tuple[Sequence[int], Sequence[bytes]],
-    ordinals: bytes,
-    scores: bytes,
-    hits: bytes,
-    near: Sequence[tuple[float, bytes]],
-    sizes: tuple[float, int],
-    weights: tuple[float, float, float, float],
-    /,
-) -> tuple[bytes, bytes] | None: ...
 def update_pages(
     prefix: bytes,
     changes: dict[bytes, bytes | None],

@@ -90,3 +90,34 @@ def test_arguments_that_do_not_fit_are_declined() -> None:
     assert native().candidates(lists, allowed, orders, 1, 1, (1.0,), (FULL_SOURCE, 200), weights) is None
     assert native().candidates(lists, allowed, orders, 0, 1, (1.0,), (FULL_SOURCE, 200), weights) is None
     assert native().candidates(lists, allowed, orders, 1, 1, (1.0,) * 9, (FULL_SOURCE, 200), weights) is None
+
+
+def candidates_of(line: Line, best: int, sizes: tuple[float, int]) -> tuple[list[int], list[list[float]]]:
+    """Return the candidates, and their gains, if one document alone has the only term, once."""
+    count, native_lists = len(line.documents), native()
+    head = (1).to_bytes(4, "big") + b"\x01" + best.to_bytes(2, "little") + b"\x01"
+    lists: Any = ([(1.0, (head,), ())], 0.0, [], [0], [bytes(2 * count)], np.array([0.5], "<f8").tobytes())
+    allowed: Any = ([0.5], np.packbits(line.live, bitorder="little").tobytes(), [])
+    orders, weights = line.positions().kernel_orders, (1.0, 1.0, FULL_LENGTH, 1.0)
+    found = native_lists.candidates(lists, allowed, orders, 9, 9, (1.0,), sizes, weights)
+    assert found is not None
+    gains = [np.frombuffer(raw).tolist() for raw in found[3:]]
+    return np.frombuffer(found[0], np.int64).tolist(), gains
+
+
+@pytest.mark.parametrize("dead", [7, 8])
+def test_as_many_dead_documents_are_skipped_as_in_the_twin(dead: int) -> None:
+    """The search for a neighbour ends at the same dead document as that of the twin."""
+    documents = (Document(SOURCES[1], number, live=number in (0, dead + 1)) for number in range(dead + 2))
+    line = Line((*documents,), 0)
+    twin, _ = documents_near(line.positions(), line.live, np.array([0], np.int64))
+    assert candidates_of(line, 0, (FULL_SOURCE, 200))[0] == twin.tolist() == [0, *[dead + 1] * (dead == 7)]
+
+
+@pytest.mark.parametrize("size", [3, 4])
+@pytest.mark.parametrize("best", [0, 2])
+def test_a_source_is_too_large_wherever_its_candidate_stands(size: int, best: int) -> None:
+    """A source of one atom more than allowed passes nothing on, also from its first and its last atom."""
+    line = Line((*(Document(SOURCES[1], number, live=True) for number in range(size)),), 0)
+    ordinals, (_, of_source) = candidates_of(line, best, (FULL_SOURCE, 3))
+    assert [gain > 0 for gain in of_source] == [size == 3 and one != best for one in ordinals]

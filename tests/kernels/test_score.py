@@ -14,7 +14,7 @@ from pyroaring import BitMap
 from engine.index.index_view import TermRows
 from engine.index.postings_cache import Norms
 from engine.query.recall.atom_set import AtomSet
-from engine.query.recall.recall_run import Mentions, covering, ranked
+from engine.query.recall.recall_run import ranked
 from engine.query.recall.signals import scoring
 from engine.query.recall.signals.scoring import Lists, WeightedTerm, best_documents, gains_at
 from tests.kernels.native import native
@@ -150,24 +150,3 @@ def test_ranked(scores: list[float], most: int) -> None:
     expected = ranked(np.rint(np.array(scores) * 1e6).astype(np.int64), most)
     found = np.frombuffer(native().ranked(np.array(scores).tobytes(), most), np.int64)
     assert found.tolist() == expected.tolist()
-
-
-@given(st.data(), st.integers(1, 5), st.integers(0, 6), st.floats(0, 4))
-def test_covering(data: st.DataObject, terms: int, candidates: int, least: float) -> None:
-    """As many candidates cover the terms as by the twin."""
-    kernel = native()
-    count = terms * candidates
-    flat = data.draw(st.lists(st.sampled_from([0.0, -1.0, 0.5, 2.0]), min_size=count, max_size=count))
-    scores = np.array(flat).reshape(terms, candidates)
-    asked = data.draw(st.lists(st.sampled_from(["went", "tea", "go", "sea", "gone"]), unique=True))
-    scored = data.draw(st.permutations(["gone", "go", "sea", "tea", "went"]))[:terms]
-    mentions = Mentions(asked, scored, dict.fromkeys(scored[:4], 1.0), scores)
-    weights = {term: data.draw(st.floats(0, 2)) for term in asked if term in mentions}
-    expected = covering(mentions, weights, least) if candidates else 0
-    assert mentions.covering(weights, least) == expected or not weights
-    rows = [(weight, mentions._rows[term]) for term, weight in weights.items()]
-    assert (
-        kernel.covering(scores.tobytes(), terms, rows, least) == (expected if candidates else None)
-        or not rows
-    )
-    assert kernel.covering(scores.tobytes(), terms, [(1.0, [terms])], least) is None

@@ -53,7 +53,6 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
         replay::register,
         score::register,
         segments::register,
-        surroundings::register,
         text::register,
     ];
     subjects.iter().try_for_each(|register| register(module))

@@ -584,35 +584,6 @@ fn ranked<'py>(py: Python<'py>, scores: &[u8], most: usize) -> Option<Bound<'py,
     Some(PyBytes::new(py, &raw))
 }
 
-/// Return the number of columns of `scores` in which the weights of the terms that occur add up to `least`. `scores`
-/// has `height` rows; a term occurs if one of its rows has a score above 0. The twin is `mentions.covering`.
-#[pyfunction]
-#[allow(clippy::needless_pass_by_value)]
-fn covering(scores: &[u8], height: usize, terms: Vec<(f64, Vec<usize>)>, least: f64) -> Option<usize> {
-    let width = scores.len().checked_div(height)?;
-    if width == 0
-        || scores.len() % (8 * height) != 0
-        || terms.iter().flat_map(|one| &one.1).any(|row| *row >= height)
-    {
-        return None;
-    }
-    let mut covered = vec![0.0; width / 8];
-    let mut there = vec![false; width / 8];
-    for (weight, rows) in &terms {
-        there.fill(false);
-        for row in rows {
-            let scores = scores[row * width..(row + 1) * width].chunks_exact(8);
-            for (there, raw) in there.iter_mut().zip(scores) {
-                *there |= f64::from_le_bytes(raw.try_into().ok()?) > 0.0;
-            }
-        }
-        for (sum, there) in covered.iter_mut().zip(&there) {
-            *sum += weight * f64::from(u8::from(*there));
-        }
-    }
-    Some(covered.iter().filter(|sum| **sum >= least).count())
-}
-
 pub fn bytes_of(numbers: &[f64]) -> Vec<u8> {
     numbers.iter().flat_map(|number| number.to_le_bytes()).collect()
 }
@@ -666,6 +637,5 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(lacking, module)?)?;
     module.add_function(wrap_pyfunction!(best_documents, module)?)?;
     module.add_function(wrap_pyfunction!(ranked, module)?)?;
-    module.add_function(wrap_pyfunction!(covering, module)?)?;
     module.add_function(wrap_pyfunction!(gains_at, module)?)
 }

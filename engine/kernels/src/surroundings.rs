@@ -3,16 +3,7 @@
 //! The twins are in `engine/query/recall/signals/anchors.py`. Numbers in bytes are eight
 //! bytes each, least significant byte first.
 
-use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyList};
-
-use crate::places::{At, Order, Places};
-
-fn numbers<T>(raw: &[u8], decode: fn([u8; 8]) -> T) -> Vec<T> {
-    raw.chunks_exact(8)
-        .map(|one| decode([one[0], one[1], one[2], one[3], one[4], one[5], one[6], one[7]]))
-        .collect()
-}
+use crate::places::{At, Places};
 
 pub fn bytes_of(numbers: &[f64]) -> Vec<u8> {
     numbers.iter().flat_map(|number| number.to_le_bytes()).collect()
@@ -70,23 +61,6 @@ pub fn neighbours(
     all.sort_unstable();
     all.dedup();
     Some((all, near))
-}
-
-/// Return the results of `neighbours` as bytes. The twin is `anchors.neighbourhood`.
-#[pyfunction]
-#[allow(clippy::needless_pass_by_value)]
-fn near_documents<'py>(
-    py: Python<'py>,
-    orders: Vec<Order<'py>>,
-    live: &[u8],
-    hits: &[u8],
-    steps: usize,
-) -> Option<(Bound<'py, PyBytes>, Bound<'py, PyList>)> {
-    let hits = numbers(hits, i64::from_le_bytes);
-    let (all, near) = neighbours(&Places::new(&orders), live, &hits, steps)?;
-    let near = near.into_iter().map(|others| PyBytes::new(py, &ordinals_of(others.into_iter())));
-    let near: Vec<Bound<'py, PyBytes>> = near.collect();
-    Some((PyBytes::new(py, &ordinals_of(all.into_iter())), PyList::new(py, near).ok()?))
 }
 
 /// The candidates in ascending order, and the scores of the terms, one row for each term.
@@ -188,57 +162,9 @@ impl Candidates {
     }
 }
 
-/// The lengths of the documents of each part of the index, two bytes each, and its first document.
-type Lengths<'py> = (Vec<usize>, Vec<Bound<'py, PyBytes>>);
-
 /// The weights of neighbours and of sources, the length above which a document gains less, and the share that a
 /// document with a title gains from both.
 pub type Weights = (f64, f64, f64, f64);
 
 /// The number of documents above which a source passes less on, and above which it passes nothing on.
 pub type Sizes = (f64, usize);
-
-/// Return the length of a document (`IndexView.lengths_at`).
-fn length_of((starts, lengths): &Lengths<'_>, ordinal: usize) -> Option<f64> {
-    let part = starts.partition_point(|start| *start <= ordinal).checked_sub(1)?;
-    let at = (ordinal - starts[part]).checked_mul(2)?;
-    let pair = lengths.get(part)?.as_bytes().get(at..at.checked_add(2)?)?;
-    Some(f64::from(u16::from_le_bytes(pair.try_into().ok()?)))
-}
-
-/// Return what each candidate gains from its neighbours and from its source. The twin is
-/// `surroundings.amounts_of`.
-#[pyfunction]
-#[allow(clippy::needless_pass_by_value)]
-#[allow(clippy::too_many_arguments)]
-fn surrounding_scores<'py>(
-    py: Python<'py>,
-    orders: Vec<Order<'py>>,
-    lengths: Lengths<'py>,
-    ordinals: &[u8],
-    scores: &[u8],
-    hits: &[u8],
-    near: Vec<(f64, Bound<'py, PyBytes>)>,
-    sizes: Sizes,
-    weights: Weights,
-) -> Option<(Bound<'py, PyBytes>, Bound<'py, PyBytes>)> {
-    let places = Places::new(&orders);
-    let candidates = Candidates {
-        ordinals: numbers(ordinals, i64::from_le_bytes),
-        scores: numbers(scores, f64::from_le_bytes),
-    };
-    if candidates.size() == 0 || candidates.scores.len() % candidates.size() != 0 {
-        return None;
-    }
-    let near: Vec<(f64, Vec<i64>)> =
-        near.iter().map(|(factor, raw)| (*factor, numbers(raw.as_bytes(), i64::from_le_bytes))).collect();
-    let length = |ordinal| length_of(&lengths, ordinal);
-    let hits = numbers(hits, i64::from_le_bytes);
-    let (nearby, of_source) = candidates.amounts(&places, length, &hits, &near, sizes, weights)?;
-    Some((PyBytes::new(py, &bytes_of(&nearby)), PyBytes::new(py, &bytes_of(&of_source))))
-}
-
-pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_function(wrap_pyfunction!(near_documents, module)?)?;
-    module.add_function(wrap_pyfunction!(surrounding_scores, module)?)
-}

@@ -346,20 +346,10 @@ class Mentions:
 
     def covering(self, weights: Mapping[str, float], least: float) -> int:
         """Return the number of candidates that contain terms whose weights add up to at least `least`."""
-        if NATIVE is not None:
-            rows = [(weight, self._rows[term]) for term, weight in weights.items()]
-            count: int | None = NATIVE.covering(self._scores.tobytes(), len(self._scores), rows, least)
-            if count is not None:
-                return count
-        return covering(self, weights, least)
-
-
-def covering(mentions: Mentions, weights: Mapping[str, float], least: float) -> int:
-    """Return the result of `Mentions.covering`."""
-    covered: NDArray[np.float64] = np.zeros(())
-    for term, weight in weights.items():
-        covered = covered + weight * mentions.of(term)
-    return int(np.count_nonzero(covered >= least))
+        covered: NDArray[np.float64] = np.zeros(())
+        for term, weight in weights.items():
+            covered = covered + weight * self.of(term)
+        return int(np.count_nonzero(covered >= least))
 
 
 @dataclass(frozen=True, slots=True)

@@ -83,14 +83,6 @@ def neighbourhood(run: RecallRun, hits: NDArray[np.int64]) -> tuple[NDArray[np.i
     """
     if not run.signals.near:
         return np.sort(hits), []
-    if NATIVE is not None:
-        orders, live = run.positions.kernel_orders, run.atoms.bits
-        ordinals = NATIVE.near_documents(orders, live, hits.tobytes(), NEIGHBOUR_STEPS)
-        if ordinals is not None:
-            every = [np.frombuffer(raw, np.int64) for raw in ordinals[1]]
-            distances = [*range(1, NEIGHBOUR_STEPS + 1)] * 2
-            near = [Neighbours(hits, others, steps) for others, steps in zip(every, distances, strict=True)]
-            return np.frombuffer(ordinals[0], np.int64), near
     return documents_near(run.positions, run.mask, hits)
 
 
@@ -178,25 +170,8 @@ def propagate(
     """
     if not len(pool) or not term_scores.size:
         return
-    signals = run.signals
-    reached = None
-    if NATIVE is not None:
-        norms = run.index.norms(run.config.bm25.k1, run.config.bm25.b)
-        reached = NATIVE.surrounding_scores(
-            run.positions.kernel_orders,
-            (run.index.starts, norms.lengths),
-            pool.ordinals.tobytes(),
-            term_scores.tobytes(),
-            near[0].hits.tobytes() if near else b"",
-            [(1.0 if steps == 1 else FURTHER, others.tobytes()) for _, others, steps in near],
-            (FULL_SOURCE, SOURCE_ATOMS_MAX),
-            (signals.near, signals.source, FULL_LENGTH, TITLED),
-        )
-    if reached is None:
-        lengths = run.index.lengths_at(pool.ordinals)
-        nearby, of_sources = gains_of(run.positions, lengths, pool, near, term_scores, signals)
-    else:
-        nearby, of_sources = np.frombuffer(reached[0]), np.frombuffer(reached[1])
+    lengths = run.index.lengths_at(pool.ordinals)
+    nearby, of_sources = gains_of(run.positions, lengths, pool, near, term_scores, run.signals)
     add_gains(run, pool, nearby, of_sources)
 
 
