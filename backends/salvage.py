@@ -48,7 +48,7 @@ class Salvage:
         """Read the store in the next way and return this way; return None if no way is left."""
         way = next(self._remaining, None)
         if way is not None:
-            way.count = self.found.add(filter(self._is_asked, way.rows))
+            way.count = self.found.add(filter(self._is_asked, way.read(way.problems)))
             self.ways.append(way)
         return way
 

@@ -6,7 +6,7 @@ The rows are kept on disk, because a store may be larger than the main memory.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from itertools import groupby
@@ -27,13 +27,14 @@ _SCAN = "SELECT key, value FROM found WHERE key >= ? AND key < ? ORDER BY key, r
 
 @dataclass
 class Way:
-    """A way of reading a store. `rows` can be read once only; `problems` is complete after that."""
+    """A way of reading a store. It is read once only; `problems` is complete after that."""
 
     name: str
     """A short description of the way, for people."""
     own: bool
     """True if the backend's library reads the rows. The rows are then a state that the store once had."""
-    rows: Iterator[Row]
+    read: Callable[[list[str]], Iterator[Row]]
+    """Yields the rows, and adds the problems that were found to a list."""
     problems: list[str] = field(default_factory=list)
     """The problems that were found, in sentences for people; empty if nothing seems damaged."""
     count: int = 0

@@ -11,9 +11,9 @@ import re
 import shutil
 import struct
 from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 from backends.base import Row
 from backends.errors import BackendUnusable
@@ -55,12 +55,8 @@ def leveldb_ways(place: Path, scratch: Path) -> Iterator[Way]:
     data = _data_folder(place)
     if not any(file.name == _CURRENT or file.suffix in (*TABLES, _LOG) for file in data.iterdir()):
         raise BackendUnusable(f"{place} is a folder without files of LevelDB, so it is not a store")
-    way = Way("LevelDB on a copy of the files", own=True, rows=iter(()))
-    way.rows = _own_rows(data, scratch / "copy", way.problems)
-    yield way
-    way = Way("every table and log, without LevelDB", own=False, rows=iter(()))
-    way.rows = _file_rows(data, way.problems)
-    yield way
+    yield Way("LevelDB on a copy of the files", True, partial(_own_rows, data, scratch / "copy"))
+    yield Way("every table and log, without LevelDB", False, partial(_file_rows, data))
 
 
 def _data_folder(place: Path) -> Path:
@@ -72,47 +68,25 @@ def _data_folder(place: Path) -> Path:
 
 
 def _own_rows(data: Path, copy: Path, problems: list[str]) -> Iterator[Row]:
-    """Yield the rows that LevelDB finds in a copy. A refused copy is opened again with fewer checks."""
+    """Yield the rows that LevelDB finds in a copy. After damage, a new copy is read with fewer checks."""
     try:
         plyvel = plyvel_module()
     except BackendUnusable:
         problems.append("LevelDB was not used, because the package plyvel is not installed")
         return
-    database = _opened(plyvel, data, copy, problems)
-    if database is None:
-        return
-    with contextlib.closing(database):
-        for verified in (True, False):
-            try:
-                with contextlib.closing(database.iterator(verify_checksums=verified)) as rows:
-                    yield from rows
-            except plyvel.Error as error:
-                problems.append(f"LevelDB cannot read every row: {_told(error, copy)}")
-            else:
-                return
-
-
-def _opened(plyvel: Any, data: Path, copy: Path, problems: list[str]) -> Any:
-    """Return the open copy, or None.
-
-    The first attempt checks strictly; the last attempts use other lists of files.
-    """
-    lists = sorted((path.name for path in data.glob("MANIFEST-*")), reverse=True)
-    attempts: list[tuple[bool, str | None]] = [
-        (True, None),
-        (False, None),
-        *((False, name) for name in lists),
-    ]
-    for strict, name in attempts:
+    for strict in (True, False):
         _copy(data, copy)
-        if name is not None:
-            (copy / _CURRENT).write_text(f"{name}\n", encoding="ascii")
         try:
-            return open_copy(copy, strict=strict)
+            with (
+                contextlib.closing(open_copy(copy, strict=strict)) as database,
+                contextlib.closing(database.iterator(verify_checksums=True)) as rows,
+            ):
+                yield from rows
         except plyvel.Error as error:
-            how = "" if strict else " without strict checks" if name is None else f" with the list {name}"
-            problems.append(f"LevelDB does not open the files{how}: {_told(error, copy)}")
-    return None
+            how = "" if strict else " without strict checks"
+            problems.append(f"LevelDB cannot read every row{how}: {_told(error, copy)}")
+        else:
+            return
 
 
 def _copy(data: Path, copy: Path) -> None:

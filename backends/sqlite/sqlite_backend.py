@@ -36,7 +36,6 @@ from backends.files import resolve_path
 from backends.handle_state import HandleState
 from backends.locks import REGISTRY
 from backends.sqlite.sqlite_connections import (
-    DATABASE_ERRORS,
     address,
     convert_doubt,
     convert_error,
@@ -189,18 +188,8 @@ class SQLiteBackend(Backend):
 
     def get(self, key: bytes) -> bytes | None:
         """Return the value of `key`, or None."""
-        # The same as `_borrowed`, without the 2 µs that context managers take.
-        self._handle_state.enter()
-        try:
-            reader = self._take_reader()
-            try:
-                return self._table.get(reader, key)
-            finally:
-                self._return_reader(reader)
-        except DATABASE_ERRORS as error:
-            raise convert_error(self._handle_state.where, error) from error
-        finally:
-            self._handle_state.leave()
+        with self._borrowed() as reader:
+            return self._table.get(reader, key)
 
     def multi_get(self, keys: Sequence[bytes]) -> list[bytes | None]:
         """Return the values of `keys`, in the same order. To read them at one moment, use a snapshot."""

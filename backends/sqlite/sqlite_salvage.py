@@ -52,12 +52,9 @@ def sqlite_ways(place: Path, memory: str | None, scratch: Path) -> Iterator[Way]
     for end in ("", "-wal"):
         with contextlib.suppress(FileNotFoundError):
             shutil.copyfile(f"{place}{end}", f"{copy}{end}")
-    way = Way("SQLite on a copy of the files", own=True, rows=iter(()))
-    way.rows = _own_rows(copy, memory, way.problems)
-    yield way
-    way = Way("every page of the database and its WAL, without SQLite", own=False, rows=iter(()))
-    way.rows = _page_rows(place, memory, copy)
-    yield way
+    yield Way("SQLite on a copy of the files", True, partial(_own_rows, copy, memory))
+    name = "every page of the database and its WAL, without SQLite"
+    yield Way(name, False, lambda _: _page_rows(place, memory, copy))
 
 
 def _own_rows(copy: Path, memory: str | None, problems: list[str]) -> Iterator[Row]:
