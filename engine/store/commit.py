@@ -14,7 +14,7 @@ import threading
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from backends.base import Guard, Snapshot
 from backends.errors import BackendError, BackendInDoubt, GuardFailed
@@ -25,7 +25,7 @@ from engine.followers.base import is_current
 from engine.followers.requests import KeysBehind, Once
 from engine.followers.trees import TreesFollower
 from engine.ledger.appender import RECORDS_NAME, Sources, head_guards
-from engine.ledger.journal import LogState, read_log
+from engine.ledger.journal import read_log
 from engine.ledger.layout import COUNTERS, LOG, cursor_key
 from proofs.events import AtomBody, Entry
 
@@ -110,6 +110,16 @@ META: Final = (LOG, cursor_key(RECORDS_NAME), cursor_key(TreesFollower.name), CO
 """The rows that every commit reads."""
 
 
+class Wanted(NamedTuple):
+    """The arguments of `Commits.all`."""
+
+    commands: Sequence[Command]
+    actor: str
+    if_head: int | None
+    request: str | Once | None
+    origin: str | None
+
+
 class Commits:
     """Commits commands to one store. It is safe to use from several threads."""
 
@@ -168,6 +178,7 @@ class Commits:
             BusyError: Other processes kept appending events before this process could.
         """
         store, sources = self.store, self._sources
+        wanted = Wanted(commands, actor, if_head, request, origin)
         if sources is None:
             raise RefusedError(
                 "the past cannot be changed: a memory opened at a past moment accepts no commands"
@@ -180,7 +191,7 @@ class Commits:
                         # Commands check missing rows themselves.
                         rows.confirm_missing = False
                         try:
-                            receipts = self._attempt(rows, sources, commands, actor, if_head, request, origin)
+                            receipts = self._attempt(rows, sources, wanted)
                         except KeysBehind:
                             store.follow(store.requests)
                             receipts = None
@@ -194,17 +205,12 @@ class Commits:
                 store.secret_filter.mask(error)
             raise
 
-    def _attempt(
-        self,
-        rows: Snapshot,
-        sources: Sources,
-        commands: Sequence[Command],
-        actor: str,
-        if_head: int | None,
-        request: str | Once | None,
-        origin: str | None,
-    ) -> list[Receipt] | None:
-        """Decide `commands` against `rows` and write the events; return None if the caller must try again."""
+    def _attempt(self, rows: Snapshot, sources: Sources, wanted: Wanted) -> list[Receipt] | None:
+        """Decide the commands against `rows` and write the events; return None if the caller must try again.
+
+        Raises:
+            KeysBehind: The follower of the keys must be updated first.
+        """
         # A process that only reads does not load the modules of the commands.
         from engine.commands.transaction import Transaction
         from engine.store.views import look_ahead
@@ -213,7 +219,7 @@ class Commits:
         # Four single reads would take three times as long (measured).
         meta = dict(zip(META, rows.multi_get(META), strict=True))
         log = read_log(meta)
-        once, text = (request, request.request) if isinstance(request, Once) else (None, request)
+        request, if_head = wanted.request, wanted.if_head
         guards = head_guards(meta, log)
         if guards != self._written:
             if not is_current(rows, log, store.records, guards[1].expected):
@@ -224,9 +230,15 @@ class Commits:
         if not self._evidence.move_to(rows, log, meta):
             store.follow(store.trees)
             return None
-        receipts = None if once is None else self._answer(rows, log, commands, actor, once, origin)
-        if receipts is not None:
-            return receipts
+        if isinstance(request, Once):
+            from engine.store.repeated import answer
+            from engine.store.request_keys import RequestKeys
+
+            self._request_keys = self._request_keys or RequestKeys()
+            receipts = answer(store, self._request_keys, self._evidence, rows, log, wanted, request)
+            if receipts is not None:
+                return receipts
+            request = request.request
         if if_head is not None and log.size != if_head:
             raise ConflictError(f"the journal has {log.size} events, not {if_head} as if_head requires")
         tx = Transaction(
@@ -235,41 +247,19 @@ class Commits:
             self._evidence,
             store.identity.id_key,
             sources,
-            actor,
+            wanted.actor,
             screen,
-            request=text,
-            origin=origin,
+            request=request,
+            origin=wanted.origin,
             destroyed=False if log.row == self._nothing_destroyed_at else None,
         )
-        receipts = tx.decide(commands, None if len(commands) == 1 else look_ahead())
+        receipts = tx.decide(wanted.commands, None if len(wanted.commands) == 1 else look_ahead())
         if tx.events:
             if not self._write(tx, guards):
                 return None
             if store.secret_filter is not None:
                 store.secret_filter.count(screen)
         return receipts
-
-    def _answer(
-        self,
-        rows: Snapshot,
-        log: LogState,
-        commands: Sequence[Command],
-        actor: str,
-        once: Once,
-        origin: str | None,
-    ) -> list[Receipt] | None:
-        """Return the receipts of the first time; None if the commit was not made yet.
-
-        Raises:
-            KeysBehind: The follower of the keys must be updated first.
-        """
-        from engine.store.repeated import answer
-        from engine.store.request_keys import RequestKeys
-
-        if self._request_keys is None:
-            self._request_keys = RequestKeys()
-        keys = self._request_keys
-        return answer(self.store, keys, self._evidence, rows, log, commands, actor, once, origin)
 
     def _write(self, tx: Transaction, guard: Sequence[Guard]) -> bool:
         # A crash before this write leaves the store unchanged. After a crash later on, the events and their

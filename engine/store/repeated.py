@@ -53,7 +53,7 @@ from proofs.log import DIGEST_BYTES, SIZE_BYTES
 
 if TYPE_CHECKING:
     from engine.base.model import Receipt
-    from engine.commands.transaction import Command
+    from engine.store.commit import Wanted
 
 
 def answer(
@@ -62,10 +62,8 @@ def answer(
     evidence: Evidence,
     rows: Reader,
     log: LogState,
-    commands: Sequence[Command],
-    actor: str,
+    wanted: Wanted,
     once: Once,
-    origin: str | None,
 ) -> list[Receipt] | None:
     """Return the receipts of the commit that was made with a key already; None if it was not made yet.
 
@@ -75,10 +73,8 @@ def answer(
         evidence: The checks of the records in the snapshot.
         rows: A snapshot.
         log: The state of the log in the snapshot.
-        commands: The commands of the commit.
-        actor: The author of the events.
+        wanted: The commit.
         once: The key of the commit.
-        origin: The producer of the events.
 
     Raises:
         KeysBehind: the follower of the keys must be updated first.
@@ -87,10 +83,10 @@ def answer(
     """
     from engine.commands.transaction import Transaction
 
-    label(actor, "actor")
+    label(wanted.actor, "actor")
     screen = None if store.secret_filter is None else store.secret_filter.screen()
     check_unchanged(screen, once.request)
-    keyed = keys.find(rows, log, store.read, actor, once.key)
+    keyed = keys.find(rows, log, store.read, wanted.actor, once.key)
     if keyed is None:
         raise KeysBehind
     part = recorded_part(rows, keyed, once)
@@ -108,13 +104,13 @@ def answer(
         EarlierEvidence(earlier),
         store.identity.id_key,
         sources,
-        actor,
+        wanted.actor,
         screen,
         request=once.request,
-        origin=origin,
+        origin=wanted.origin,
     )
     try:
-        receipts = tx.decide(commands, None if len(commands) == 1 else look_ahead())
+        receipts = tx.decide(wanted.commands, None if len(wanted.commands) == 1 else look_ahead())
     except (ConflictError, LimitError, NotFoundError, RefusedError):
         earlier.refuse(once.key, seqs)
     if not appended:

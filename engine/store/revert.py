@@ -95,29 +95,15 @@ def revert(
         InvalidInputError: `start` is above `stop`.
         ConflictError: the key was used for another call.
     """
-    if once is None or dry_run:
-        return _revert(store, start, stop, by, actor, None, dry_run=dry_run)
+    once = None if dry_run else once
     # Without a given end, the range ends at the first inverse event. So no other event may come between.
-    with nullcontext() if stop is not None else store.exclusive():
-        earlier = store.recorded(by, once)
+    with nullcontext() if once is None or stop is not None else store.exclusive():
+        earlier = [] if once is None else store.recorded(by, once)
         if earlier and stop is None:
             stop = earlier[0].header.seq
-        return _revert(store, start, stop, by, actor, once, dry_run=False)
-
-
-def _revert(
-    store: Store,
-    start: int,
-    stop: int | None,
-    by: str,
-    actor: str | None,
-    once: Once | None,
-    *,
-    dry_run: bool,
-) -> list[Undone]:
-    changes = select(store, start, stop, actor)
-    with dry_run_store(store, when=dry_run) as target:
-        return take_back(store, target, changes, by, once)
+        chosen = select(store, start, stop, actor)
+        with dry_run_store(store, when=dry_run) as target:
+            return take_back(store, target, chosen, by, once)
 
 
 def select(store: Store, start: int, stop: int | None, actor: str | None) -> list[Selection]:
