@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from backends.base import Backend, Batch
+from backends.base import Backend
 from backends.leveldb.leveldb_backend import LevelDBBackend
+from tests.backends.suite import batch_of
 
 WRITE_ACKED = """
 import os, sys
@@ -51,9 +52,7 @@ def filled(path: Path, count: int, *, tables: bool = False) -> None:
     """
     with LevelDBBackend(path) as backend:
         for n in range(count):
-            batch = Batch()
-            batch.put(b"%06d" % n, b"%d" % n * 20)
-            backend.write(batch)
+            backend.write(batch_of([(b"%06d" % n, b"%d" % n * 20)]))
         if tables:
             backend._reads.database.compact_range()
 

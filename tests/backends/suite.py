@@ -7,7 +7,7 @@ declared.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
@@ -34,11 +34,10 @@ ROWS: list[Row] = [
 ORDERED = sorted(ROWS)
 
 
-def batch_of(rows: list[Row]) -> Batch:
-    """A batch that puts `rows`."""
+def batch_of(rows: Iterable[tuple[bytes, bytes | None]]) -> Batch:
+    """A batch that puts `rows`, and deletes those whose value is None."""
     batch = Batch()
-    for key, value in rows:
-        batch.put(key, value)
+    batch.rows |= dict(rows)
     return batch
 
 
@@ -127,9 +126,7 @@ class BackendSuite(Opening):
 
     def test_deleting_what_is_not_there_is_allowed(self, backend: Backend) -> None:
         """A delete of a missing row does nothing."""
-        batch = Batch()
-        batch.delete(b"a")
-        backend.write(batch)
+        backend.write(batch_of([(b"a", None)]))
         assert list(backend.scan()) == []
 
     def test_large_and_empty_values_come_back(self, backend: Backend) -> None:

@@ -28,11 +28,13 @@ def quick_switching() -> Iterator[None]:
         sys.setswitchinterval(before)
 
 
-def run_threads(*works: Callable[[], None]) -> list[BaseException]:
+def run_threads(*works: Callable[[], object]) -> list[BaseException]:
     """Run all functions at once to their ends and return the exceptions that they raised."""
     raised: list[BaseException] = []
+    begun = threading.Barrier(len(works))
 
-    def guarded(work: Callable[[], None]) -> None:
+    def guarded(work: Callable[[], object]) -> None:
+        begun.wait()
         try:
             work()
         except BaseException as error:  # noqa: BLE001 - handed to the test
@@ -43,7 +45,7 @@ def run_threads(*works: Callable[[], None]) -> list[BaseException]:
         for thread in threads:
             thread.start()
         for thread in threads:
-            thread.join(timeout=30)
+            thread.join(timeout=60)
     assert not any(thread.is_alive() for thread in threads)
     return raised
 

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from backends import open_backend
-from backends.base import Batch
 from backends.leveldb.leveldb_salvage import log_rows, table_rows
 from backends.sqlite.sqlite_salvage import SQLiteFiles
+from tests.backends.suite import batch_of
 from tests.support.leveldb import needs_leveldb
 
 pytestmark = pytest.mark.slow
@@ -24,10 +24,7 @@ ROWS = {b"key/%04d" % n: random.Random(n).randbytes(n * 7 % 900) for n in range(
 def filled(url: str) -> None:
     """Create a store with ROWS."""
     with open_backend(url) as backend:
-        batch = Batch()
-        for key, value in ROWS.items():
-            batch.put(key, value)
-        backend.write(batch)
+        backend.write(batch_of(ROWS.items()))
 
 
 def damaged(raw: bytes, chosen: random.Random) -> bytes:
@@ -58,9 +55,7 @@ def test_every_row_of_a_database_and_of_its_wal_is_read(tmp_path: Path) -> None:
     place = tmp_path / "store"
     with open_backend(f"sqlite:{place}") as backend:
         for key, value in ROWS.items():
-            batch = Batch()
-            batch.put(key, value)
-            backend.write(batch, durable=False)
+            backend.write(batch_of([(key, value)]), durable=False)
         assert rows_of(place, tmp_path / "store-wal").items() >= ROWS.items()
     assert rows_of(place, tmp_path / "none").items() >= ROWS.items()
 

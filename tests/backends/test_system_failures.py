@@ -26,6 +26,7 @@ from backends.leveldb.leveldb_backend import LevelDBBackend
 from backends.leveldb.leveldb_opening import convert_error as leveldb_error
 from backends.sqlite.sqlite_backend import SQLiteBackend
 from backends.sqlite.sqlite_connections import convert_error
+from tests.backends.suite import batch_of
 from tests.support.leveldb import needs_leveldb
 
 NUMBERS = [errno.ENOSPC, errno.EIO, errno.EROFS, errno.EMFILE, errno.EACCES]
@@ -41,9 +42,7 @@ SQLITE_CODES = {
 
 def one(key: bytes) -> Batch:
     """Return a batch with one row."""
-    batch = Batch()
-    batch.put(key, b"1")
-    return batch
+    return batch_of([(key, b"1")])
 
 
 def told(error: BackendError) -> str:

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.commands.alignment import Passage, align
+from engine.commands.words import WordIndex, words_of
 
 OAK = "The oak beside the gate was planted in the year of the flood."
 ASH = "An ash grows faster than most people think, above all in wet ground."
@@ -76,7 +77,15 @@ def test_a_text_that_the_file_lost_is_continued_only_by_an_equal_text() -> None:
     lost = Passage(OAK, None, is_present=False)
     assert align([lost], passages(OAK)) == [0]
     assert align([lost, Passage(OAK, None)], passages(OAK)) == [1]
+    assert align([lost, Passage(OAK, None)], passages(OAK, OAK, OAK)) == [1, 0, None]
     assert align([lost], passages(OAK.replace("gate", "door"))) == [None]
+
+
+def test_the_index_of_words_finds_similar_texts_only() -> None:
+    """A text with one other word is found among different texts, and a different text is not."""
+    index = WordIndex([words_of(ASH), words_of(OAK)], 0.75)
+    assert [at for _, at in index.similar(words_of(OAK.replace("gate", "well")))] == [1]
+    assert list(index.similar(words_of("none"))) == []
 
 
 TEXTS = st.lists(

@@ -15,7 +15,7 @@ from engine.commands import Command
 from engine.store.maintenance import copy
 from engine.store.request_keys import KEY_BYTES_MAX
 from tests.query.recall.support import id_of
-from tests.support.children import start
+from tests.support.children import run_at_once
 from tests.support.engines import backend_of, engine_on
 from tests.support.postgresql import shared_server
 
@@ -114,13 +114,6 @@ def test_a_failed_call_leaves_its_key_unused(memory: Engine) -> None:
         acting.tag(id_of(3), "red")
     memory.add("third", id=id_of(3))
     assert acting.tag(id_of(3), "red").changed
-
-
-def test_a_repetition_does_not_need_the_head_of_the_first_time(memory: Engine) -> None:
-    """`if_head` is a condition of the first time only."""
-    acting, size = memory.acting_as("ann", request="key"), memory.size
-    first = acting.apply([Add("new")], if_head=size)
-    assert acting.apply([Add("new")], if_head=size) == first
 
 
 def test_erasing_destroys_the_keys_of_the_atom(memory: Engine) -> None:
@@ -326,16 +319,7 @@ def test_processes_that_send_the_same_keys_at_once_get_the_same_receipts(kind: s
     """Two processes make the same twenty calls; each call is made once, and both print the same receipts."""
     url = place(kind, tmp_path)
     Engine.open(url).close()
-    children = [start(WRITER, url) for _ in range(2)]
-    for child in children:
-        assert child.stdout is not None
-        assert child.stdout.readline() == "open\n"
-    for child in children:
-        assert child.stdin is not None
-        child.stdin.write("go\n")
-        child.stdin.flush()
-    (one, errors), (other, more) = [child.communicate(timeout=60) for child in children]
-    assert (errors, more) == ("", "")
+    one, other = run_at_once(WRITER, (url,), (url,))
     assert one == other
     with Engine.open(url, create=False) as memory:
         assert memory.size == 1 + 20 * 3 + 1  # two entities and an edge each, and the predicate

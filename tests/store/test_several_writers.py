@@ -12,7 +12,7 @@ from backends.errors import GuardFailed
 from backends.memory import MemoryBackend
 from engine import Add, Engine
 from engine.base.errors import RefusedError
-from tests.support.children import start
+from tests.support.children import run_at_once
 
 WRITER = """
 import sys
@@ -33,15 +33,7 @@ def test_three_writers_lose_nothing(tmp_path: Path) -> None:
     url = f"sqlite:{tmp_path / 'store'}"
     with Engine.open(url):
         pass
-    children = [start(WRITER, url, number) for number in range(3)]
-    for child in children:
-        assert child.stdout is not None
-        assert child.stdout.readline() == "open\n"
-    for child in children:
-        assert child.stdin is not None
-        child.stdin.write("go\n")
-        child.stdin.flush()
-    assert [child.communicate(timeout=60)[1] for child in children] == ["", "", ""]
+    run_at_once(WRITER, *((url, number) for number in range(3)))
     with Engine.open(url, create=False) as memory:
         assert len(memory.find(limit=1000)) == 120
         assert {item.actor for item in memory.log()} == {"engine", "writer0", "writer1", "writer2"}

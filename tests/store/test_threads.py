@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -18,6 +17,7 @@ from engine.engine import Engine
 from engine.ledger.journal import read_log
 from engine.trust.audit.verify import verify
 from proofs.leaves import State
+from tests.backends.suite_threads import run_threads
 from tests.support.engines import BEGIN, backend_of, engine_on, fresh_rows, salt_of
 from tests.support.leveldb import LEVELDB
 from tests.support.recording import Recording
@@ -28,36 +28,6 @@ pytestmark = pytest.mark.slow
 THREADS = 8
 ROUNDS = 12
 TRACE = Path(__file__).with_name("trace.txt")
-
-
-@pytest.fixture(autouse=True)
-def _frequent_switches() -> Iterator[None]:
-    """Make threads switch as often as possible."""
-    before = sys.getswitchinterval()
-    sys.setswitchinterval(1e-6)
-    yield
-    sys.setswitchinterval(before)
-
-
-def together(*works: Callable[[], object]) -> list[BaseException]:
-    """Run all functions at once; return the exceptions that they raised."""
-    raised: list[BaseException] = []
-    barrier = threading.Barrier(len(works))
-
-    def guarded(work: Callable[[], object]) -> None:
-        barrier.wait()
-        try:
-            work()
-        except BaseException as problem:  # noqa: BLE001  handed to the test
-            raised.append(problem)
-
-    threads = [threading.Thread(target=guarded, args=(work,)) for work in works]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(60)
-    assert not any(thread.is_alive() for thread in threads), "a thread hangs"
-    return raised
 
 
 @pytest.mark.parametrize("scheme", ["memory", "sqlite", LEVELDB])
@@ -89,7 +59,7 @@ def test_the_order_of_the_journal_explains_every_read(scheme: str, tmp_path: Pat
     with open_backend(url) as backend:
         engine = engine_on(backend)
         engine.add("shared", id=id_of(0))
-        assert together(*(work(engine, number) for number in range(1, THREADS + 1))) == []
+        assert run_threads(*(work(engine, number) for number in range(1, THREADS + 1))) == []
         assert verify(backend).ok
         engine.catch_up()
         assert dict(backend.scan()) == fresh_rows(backend)
@@ -102,14 +72,14 @@ def test_the_order_of_the_journal_explains_every_read(scheme: str, tmp_path: Pat
 def test_one_command_from_many_threads_is_one_event() -> None:
     """Eight threads that add the same atom append one event in all."""
     engine = engine_on()
-    assert together(*[lambda: engine.add("same", id=id_of(1))] * THREADS) == []
+    assert run_threads(*[lambda: engine.add("same", id=id_of(1))] * THREADS) == []
     assert read_log(backend_of(engine)).size == 2
 
 
 def test_a_guarded_batch_wins_once() -> None:
     """Of eight threads that expect the same head, one succeeds and seven get a conflict."""
     engine = engine_on()
-    raised = together(*(lambda n=n: engine.apply([Add(f"text {n}")], if_head=1) for n in range(THREADS)))
+    raised = run_threads(*(lambda n=n: engine.apply([Add(f"text {n}")], if_head=1) for n in range(THREADS)))
     assert [type(problem) for problem in raised] == [ConflictError] * (THREADS - 1)
     assert read_log(backend_of(engine)).size == 2
 
@@ -140,7 +110,7 @@ def test_closing_during_reads_and_writes_is_clean(scheme: str, tmp_path: Path) -
         engine.close()
         engine.close()
 
-    raised = together(reads, reads, reads, writes, writes, closes)
+    raised = run_threads(reads, reads, reads, writes, writes, closes)
     assert [type(problem) for problem in raised] == [ClosedError] * 5, raised
     with pytest.raises(EngineError):
         engine.get(id_of(1))
@@ -168,7 +138,7 @@ def test_rebuilding_while_others_read_and_write() -> None:
         for _ in range(4):
             engine.rebuild()
 
-    assert together(reads, reads, writes, rebuilds) == []
+    assert run_threads(reads, reads, writes, rebuilds) == []
     engine.catch_up()
     assert dict(backend_of(engine).scan()) == fresh_rows(backend_of(engine))
 

@@ -25,6 +25,25 @@ def start(code: str, *arguments: object, prefix: tuple[str, ...] = ()) -> subpro
     )
 
 
+def run_at_once(code: str, *each: tuple[object, ...]) -> list[str]:
+    """Run `code` in a process for each list of arguments, and return what each printed after `open`.
+
+    Each process prints `open` and then reads a line, which it gets when all of them have come so far. Fail
+    the test if one of them prints to stderr.
+    """
+    children = [start(code, *arguments) for arguments in each]
+    for child in children:
+        assert child.stdout is not None
+        assert child.stdout.readline() == "open\n"
+    for child in children:
+        assert child.stdin is not None
+        child.stdin.write("go\n")
+        child.stdin.flush()
+    told = [child.communicate(timeout=TIMEOUT_SECONDS) for child in children]
+    assert [errors for _, errors in told] == [""] * len(children)
+    return [printed for printed, _ in told]
+
+
 def run(code: str, *arguments: object, prefix: tuple[str, ...] = ()) -> tuple[int, str]:
     """Run `code`; return the exit code and the output. Fail the test if `code` ends with a traceback."""
     child = start(code, *arguments, prefix=prefix)

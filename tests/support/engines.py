@@ -68,6 +68,12 @@ def put_rows(backend: Backend, changes: dict[bytes, bytes | None]) -> None:
     backend.write(batch)
 
 
+def flip_last_bit(backend: Backend, key: bytes) -> None:
+    """Change the lowest bit of the last byte of a row's value."""
+    raw = backend.get(key) or b""
+    put_rows(backend, {key: raw[:-1] + bytes([raw[-1] ^ 1])})
+
+
 def copied_rows(backend: Reader) -> MemoryBackend:
     """Return a new memory store with the same rows."""
     other = MemoryBackend()

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, SourceFileLoader
-from importlib.util import module_from_spec, spec_from_file_location
+from importlib.util import spec_from_file_location
 from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any
@@ -34,17 +34,6 @@ class _Finder(MetaPathFinder):
         if fullname != self._loader.name:
             return None
         return spec_from_file_location(fullname, self._loader.path, loader=self._loader)
-
-
-def import_beside(name: str, path: Path, source: Any) -> ModuleType:
-    """Import the tree or text `source` as a further module `name`, as if it were in the file `path`."""
-    loader = _Loader(name, path, source)
-    spec = spec_from_file_location(name, str(path), loader=loader)
-    assert spec is not None
-    module = module_from_spec(spec)
-    sys.modules[name] = module
-    loader.exec_module(module)
-    return module
 
 
 def import_instead(name: str, path: Path, source: Any) -> None:

@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from backends import Batch, open_backend, store_exists
+from backends import open_backend, store_exists
 from backends.leveldb.leveldb_backend import LevelDBBackend
 from tests.backends.damage import WRITE_ACKED, acked, assert_whole, filled
+from tests.backends.suite import batch_of
 from tests.support.children import run_traced
 from tests.support.leveldb import needs_leveldb
 
@@ -137,9 +138,7 @@ def test_closing_a_store_writes_a_long_log_to_a_table(tmp_path: Path) -> None:
         rows = {b"%03d" % n: os.urandom(1 << 20) for n in range(megabytes)}
         with LevelDBBackend(path) as backend:
             for key, value in rows.items():
-                batch = Batch()
-                batch.put(key, value)
-                backend.write(batch)
+                backend.write(batch_of([(key, value)]))
         logs = [file.stat().st_size for file in (path / "db").glob("*.log")]
         assert (sum(logs) > len(rows) << 20) == is_short
         with LevelDBBackend(path) as backend:

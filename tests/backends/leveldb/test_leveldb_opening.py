@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from backends import Batch
 from backends.errors import BackendEnvironment
 from backends.files import Location
 from backends.leveldb.leveldb_backend import LevelDBBackend
 from backends.read_only import ReadOnlyBackend
 from backends.salvaged_rows import Way
+from tests.backends.suite import batch_of
 from tests.support.leveldb import needs_leveldb
 
 pytestmark = needs_leveldb
@@ -26,8 +26,7 @@ ROW = (b"key", b"value")
 def store(tmp_path: Path) -> Path:
     """The path of a store with one row, which is in the log."""
     path = tmp_path / "store"
-    batch = Batch()
-    batch.put(*ROW)
+    batch = batch_of([ROW])
     with LevelDBBackend(path) as backend:
         backend.write(batch)
     return path
@@ -62,8 +61,7 @@ def test_an_opening_killed_before_it_removes_the_second_names_changes_no_row(
     store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A log that is kept although the new CURRENT is in effect changes nothing when it is put back."""
-    batch = Batch()
-    batch.delete(ROW[0])
+    batch = batch_of([(ROW[0], None)])
     with LevelDBBackend(store) as backend:
         backend.write(batch)
     with monkeypatch.context() as patched:

@@ -26,6 +26,7 @@ from backends.postgresql.postgresql_backend import PostgreSQLBackend
 from backends.postgresql.postgresql_errors import convert
 from engine import Engine
 from engine.base.errors import EngineError, InDoubtError
+from tests.backends.suite import batch_of
 from tests.support.engines import engine_on
 from tests.support.postgresql import (
     NoServerError,
@@ -60,9 +61,7 @@ def opened(url: str, **options: Any) -> PostgreSQLBackend:
 
 def counted(backend: PostgreSQLBackend, number: int) -> None:
     """Add the row of a number, and count it under a guard."""
-    batch = Batch()
-    batch.put(b"row %d" % number, b"%d" % number)
-    batch.put(b"count", b"%d" % (number + 1))
+    batch = batch_of([(b"row %d" % number, b"%d" % number), (b"count", b"%d" % (number + 1))])
     batch.reaches = number + 1
     backend.write(batch, guard=Guard(b"count", b"%d" % number if number else None))
 
@@ -115,8 +114,7 @@ def test_connections_cut_at_any_byte_lose_nothing() -> None:
 def test_a_write_sent_before_the_fence_was_raised_does_nothing() -> None:
     """A transaction that the server begins only after its client has settled changes no row."""
     with opened(shared_server().url) as late, opened(shared_server().url) as other:
-        batch = Batch()
-        batch.put(b"late", b"1")
+        batch = batch_of([(b"late", b"1")])
         other._raise_fence()
         assert late._try(batch, (), True, b"8 bytes!") is None
         assert other.get(b"late") is None
@@ -235,9 +233,7 @@ def test_a_transaction_that_the_server_undid_is_sent_again(monkeypatch: pytest.M
             return send(*values)
 
         monkeypatch.setattr(backend, "_try", sometimes)
-        batch = Batch()
-        batch.put(b"again", b"1")
-        backend.write(batch)
+        backend.write(batch_of([(b"again", b"1")]))
         assert undone == []
         assert backend.get(b"again") == b"1"
 
@@ -278,9 +274,7 @@ def test_a_full_disk_refuses_writes_and_loses_nothing(limited: Server) -> None:
         done = 0
         problem = None
         while problem is None and done < 100:
-            batch = Batch()
-            batch.put(b"row %d" % done, os.urandom(1 << 19))
-            batch.put(b"count", b"%d" % (done + 1))
+            batch = batch_of([(b"row %d" % done, os.urandom(1 << 19)), (b"count", b"%d" % (done + 1))])
             try:
                 backend.write(batch)
                 done += 1
@@ -315,8 +309,7 @@ def turn_taken(backend: PostgreSQLBackend) -> Iterator[psycopg.Connection]:
 def test_a_write_that_the_server_gave_up_changes_nothing() -> None:
     """A statement that took longer than statement_timeout changes nothing; the next write goes on."""
     with opened(with_settings(statement_timeout=150)) as backend:
-        batch = Batch()
-        batch.put(b"timed", b"1")
+        batch = batch_of([(b"timed", b"1")])
         with turn_taken(backend), pytest.raises(BackendEnvironment, match="took too long"):
             backend.write(batch)
         assert backend.get(b"timed") is None
@@ -327,8 +320,7 @@ def test_a_write_that_the_server_gave_up_changes_nothing() -> None:
 def test_a_lock_that_is_not_granted_is_busy() -> None:
     """A write that waited as long as it may for other writers has changed nothing."""
     with opened(shared_server().url, busy_seconds=0.15) as backend:
-        batch = Batch()
-        batch.put(b"locked", b"1")
+        batch = batch_of([(b"locked", b"1")])
         with turn_taken(backend), pytest.raises(BackendBusy):
             backend.write(batch)
         assert backend.get(b"locked") is None
@@ -337,8 +329,7 @@ def test_a_lock_that_is_not_granted_is_busy() -> None:
 def test_a_snapshot_that_the_server_ended_says_so() -> None:
     """After idle_in_transaction_session_timeout, a read of the old snapshot fails, and a new one goes on."""
     with opened(with_settings(idle_in_transaction_session_timeout=50)) as backend:
-        batch = Batch()
-        batch.put(b"idle", b"1")
+        batch = batch_of([(b"idle", b"1")])
         backend.write(batch)
         with backend.snapshot() as rows:
             assert rows.keys(b"idle", 1) == [b"idle"]
@@ -356,8 +347,7 @@ def test_a_snapshot_that_the_server_ended_says_so() -> None:
 def test_a_deadlock_on_the_server_is_settled_by_sending_again() -> None:
     """The server undoes the write to end a deadlock; the write is there once the other one is over."""
     with opened(with_settings(deadlock_timeout=300)) as backend:
-        batch = Batch()
-        batch.put(b"deadlock", b"1")
+        batch = batch_of([(b"deadlock", b"1")])
         with turn_taken(backend) as other:
             other.execute("SET deadlock_timeout = 60000")
             writer = threading.Thread(target=backend.write, args=[batch])
@@ -395,8 +385,7 @@ def answering(key: bytes, code: str, message: str, times: int) -> Iterator[Calla
 def test_a_serialization_failure_on_the_server_is_settled_by_sending_again() -> None:
     """Databases that check transactions when they end undo some; the write is there once."""
     with opened(shared_server().url) as backend:
-        batch = Batch()
-        batch.put(b"undone", b"1")
+        batch = batch_of([(b"undone", b"1")])
         with answering(b"undone", "40001", "could not serialize access", 2) as answers:
             backend.write(batch)
             assert answers() == 3
@@ -407,8 +396,7 @@ def test_a_quota_that_is_used_up_refuses_the_write() -> None:
     """The error shows the server's message. Nothing is changed, and the next write succeeds."""
     words = "could not extend file: Disk quota exceeded"
     with opened(shared_server().url) as backend:
-        batch = Batch()
-        batch.put(b"quota", b"1")
+        batch = batch_of([(b"quota", b"1")])
         with answering(b"quota", "XX000", words, 1):
             with pytest.raises(BackendEnvironment, match=words):
                 backend.write(batch)
@@ -419,8 +407,7 @@ def test_a_quota_that_is_used_up_refuses_the_write() -> None:
 
 def test_a_write_without_the_rights_for_it_is_refused() -> None:
     """A role that may only read opens a memory and reads it; once it has the rights, it writes."""
-    batch = Batch()
-    batch.put(b"granted", b"1")
+    batch = batch_of([(b"granted", b"1")])
     with opened(shared_server().url) as backend:
         backend.write(batch)
     with psycopg.connect(shared_server().url, autocommit=True) as connection:
@@ -481,8 +468,7 @@ def test_a_commit_that_no_standby_confirmed_is_in_doubt() -> None:
                 time.sleep(0.01)
 
         with opened(shared_server().url) as backend:
-            batch = Batch()
-            batch.put(b"unconfirmed", b"1")
+            batch = batch_of([(b"unconfirmed", b"1")])
             standby("nobody")
             operator = threading.Thread(target=cancel)
             operator.start()

@@ -3,10 +3,10 @@
 import contextlib
 from pathlib import Path
 
-from backends.base import Backend, Batch, Capabilities
+from backends.base import Backend, Capabilities
 from backends.sqlite.sqlite_backend import SQLiteBackend
 from backends.sqlite.sqlite_memories import delete_memory, rename_memory
-from tests.backends.suite import BackendSuite
+from tests.backends.suite import BackendSuite, batch_of
 from tests.backends.suite_guards import GuardSuite
 from tests.backends.suite_threads import ThreadSuite
 
@@ -19,10 +19,7 @@ class TestNamed(BackendSuite, GuardSuite, ThreadSuite):
         if create:
             for name in (None, "other"):
                 with SQLiteBackend(folder / "store", memory=name) as other:
-                    batch = Batch()
-                    batch.put(b"a", b"of another")
-                    batch.put(b"zz", b"of another")
-                    other.write(batch)
+                    other.write(batch_of([(b"a", b"of another"), (b"zz", b"of another")]))
         return SQLiteBackend(folder / "store", create=create, memory="mine")
 
 

@@ -13,7 +13,7 @@ from engine.base.errors import EngineError
 from engine.commands import Command
 from engine.query.filters import Filters
 from tests.memory.named.support import engine_of, root_url
-from tests.support.children import start
+from tests.support.children import run_at_once
 from tests.support.engines import rows_of
 from tests.support.workloads import commands
 
@@ -109,16 +109,9 @@ with Engine.open(sys.argv[1], memory=sys.argv[2]) as memory:
 def test_two_processes_write_to_two_memories_of_one_file(tmp_path: Path) -> None:
     """Two processes that write to two memories of one file leave each with exactly its own atoms."""
     url = f"sqlite:{tmp_path / 'shared.db'}"
-    children = {name: start(WRITER, url, name) for name in ("work", "home")}
-    for child in children.values():
-        assert child.stdout is not None
-        assert child.stdout.readline() == "open\n"
-    for child in children.values():
-        assert child.stdin is not None
-        child.stdin.write("go\n")
-        child.stdin.flush()
-    assert [child.communicate(timeout=60)[1] for child in children.values()] == ["", ""]
-    for name in children:
+    names = ("work", "home")
+    run_at_once(WRITER, *((url, name) for name in names))
+    for name in names:
         with Engine.open(url, create=False, memory=name) as memory:
             contents = {memory.get(one.id).content for one in memory.find(limit=1000)}
             assert contents == {f"note {number} of {name}" for number in range(40)}

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from backends import locate
-from backends.base import Backend, Batch
+from backends.base import Backend
 from backends.memory import MemoryBackend
 from engine.base.errors import CorruptionError, EngineError
 from engine.commands import Add, Link
@@ -18,7 +18,7 @@ from engine.trust.audit import scrub as scrubbing
 from engine.trust.audit.sample import sample
 from engine.trust.audit.scrub import Scrub, read_scrub, scrub_file, scrub_piece, store_id_of, write_scrub
 from tests.support.command_line import Cli
-from tests.support.engines import engine_on
+from tests.support.engines import engine_on, flip_last_bit
 from tests.support.workloads import id_of
 
 
@@ -37,10 +37,7 @@ def small(backend: Backend) -> Engine:
 
 def damage(backend: Backend, prefix: bytes) -> None:
     """Flip one bit in the last byte of the first row with a prefix."""
-    key, value = next(backend.scan_prefix(prefix))
-    batch = Batch()
-    batch.put(key, value[:-1] + bytes([value[-1] ^ 1]))
-    backend.write(batch)
+    flip_last_bit(backend, next(backend.scan_prefix(prefix))[0])
 
 
 def whole(backend: Backend, progress: Scrub | None = None) -> Scrub:

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from backends import open_backend
-from backends.base import Batch
 from engine.ledger.layout import ATOM, LOG, journal_key
 from proofs.note import Checkpoint, Note, format_note, parse_note
 from tests.support.command_line import Cli, Result
+from tests.support.engines import flip_last_bit
 from tests.support.places import copy_store
 from tests.trust.notes.support import cosigned, note_bytes, witness_key
 
@@ -225,10 +225,7 @@ def test_a_damaged_store_is_exit_4_whatever_the_checkpoint(cli: Cli, here: Path)
     """Headers that the log does not commit to are damage, and verify-root still names the event."""
     cli("checkpoint", "-o", "n")
     with open_backend(str(here / "store")) as backend:
-        raw = backend.get(journal_key(1)) or b""
-        batch = Batch()
-        batch.put(journal_key(1), raw[:-1] + bytes([raw[-1] ^ 1]))
-        backend.write(batch)
+        flip_last_bit(backend, journal_key(1))
     assert cli("checkpoint").code == 4
     result = cli("verify-root", "--checkpoint", "n", "--json")
     assert (result.code, result.envelope["data"]["differences"][0]["family"]) == (4, "journal")
@@ -239,10 +236,7 @@ def test_a_changed_projection_is_exit_4_although_the_checkpoint_holds(cli: Cli, 
     """A changed row is reported although the checkpoint of the log matches."""
     cli("checkpoint", "-o", "n")
     with open_backend(str(here / "store")) as backend:
-        key, value = next(backend.scan_prefix(ATOM))
-        batch = Batch()
-        batch.put(key, value[:-1] + bytes([value[-1] ^ 1]))
-        backend.write(batch)
+        flip_last_bit(backend, next(backend.scan_prefix(ATOM))[0])
     result = cli("verify-root", "--checkpoint", "n", "--json")
     assert (result.code, result.envelope["data"]["continues"]) == (4, ["n"])
 
@@ -250,10 +244,7 @@ def test_a_changed_projection_is_exit_4_although_the_checkpoint_holds(cli: Cli, 
 def test_a_log_state_that_lies_gives_no_checkpoint(cli: Cli, here: Path) -> None:
     """No checkpoint is printed for a log state that does not match the stored headers."""
     with open_backend(str(here / "store")) as backend:
-        row = backend.get(LOG) or b""
-        batch = Batch()
-        batch.put(LOG, row[:-1] + bytes([row[-1] ^ 1]))
-        backend.write(batch)
+        flip_last_bit(backend, LOG)
     result = cli("checkpoint", "--json")
     assert (result.code, result.envelope["error"]["code"]) == (4, "corrupt")
 
