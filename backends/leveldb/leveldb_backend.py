@@ -144,22 +144,15 @@ class LevelDBBackend(Backend):
 
     def snapshot(self) -> Snapshot:
         """Return a snapshot of the current rows."""
-        self._handle_state.enter()
-        try:
+        with self._handle_state.inside():
             return LevelDBSnapshot(self._reads, self._reads.database.snapshot())
-        finally:
-            self._handle_state.leave()
 
     def write(self, batch: Batch, *, guard: Guards = None, durable: bool = True) -> None:
         """Apply `batch` atomically; with `durable`, this and all earlier writes survive a power failure."""
         check_batch(batch)
         guards = guards_of(guard)
-        self._handle_state.enter()
-        try:
-            with self._writing:
-                self._write(batch, guards, durable=durable)
-        finally:
-            self._handle_state.leave()
+        with self._handle_state.inside(), self._writing:
+            self._write(batch, guards, durable=durable)
 
     def _write(self, batch: Batch, guards: tuple[Guard, ...], *, durable: bool) -> None:
         self._handle_state.check_writable()

@@ -178,16 +178,9 @@ class LevelDBSnapshot(Snapshot):
         """Release the snapshot; open scans raise BackendClosed."""
         self.refusal = "the snapshot is closed"
         if self._source is not None:
-            handle_state = self._reads.handle_state
-            try:
-                handle_state.enter()
-            except BackendClosed:
-                return
-            try:
+            with contextlib.suppress(BackendClosed), self._reads.handle_state.inside():
                 self._reads.live.discard(self._source)
                 self._source = None
-            finally:
-                handle_state.leave()
 
     def __del__(self) -> None:
         self.close()

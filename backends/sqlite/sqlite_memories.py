@@ -55,22 +55,26 @@ def open_table(
         if others and connection.execute("SELECT 1 FROM rows WHERE key > x'' LIMIT 1").fetchone() is None:
             raise BackendMissing(f"{path} contains no unnamed store; its memories are {', '.join(others)}")
         return statements_for(0), None
-    missing = BackendMissing(f"there is no memory {memory!r} in {path}")
-    if not create and number_of(connection, memory) is None:
-        raise missing
+    if not create:
+        _number(connection, memory, path)
     use = UseLock(path, memory)
     try:
         # Check again under the lock: from here on, no other process can rename or delete the memory.
-        number = number_of(connection, memory)
-        if number is None and create:
+        if create and number_of(connection, memory) is None:
             with lock, transaction(connection):
-                number = make(connection, memory, str(path))
-        if number is None:
-            raise missing
+                make(connection, memory, str(path))
+        number = _number(connection, memory, path)
     except BaseException:
         use.close()
         raise
     return statements_for(number), use
+
+
+def _number(connection: sqlite3.Connection, name: str, place: Path) -> int:
+    number = number_of(connection, memory_name(name))
+    if number is None:
+        raise BackendMissing(f"there is no memory {name!r} in {place}")
+    return number
 
 
 @contextlib.contextmanager
@@ -147,10 +151,7 @@ def memory_bytes(path: str, name: str) -> int:
         BackendMissing: there is no memory of this name.
     """
     with _readable(path) as (place, connection):
-        number = number_of(connection, memory_name(name))
-        if number is None:
-            raise BackendMissing(f"there is no memory {name!r} in {place}")
-        return row_bytes(connection, number)
+        return row_bytes(connection, _number(connection, name, place))
 
 
 def rename_memory(path: str, old: str, new: str) -> None:
@@ -164,14 +165,12 @@ def rename_memory(path: str, old: str, new: str) -> None:
     memory_name(old)
     memory_name(new)
     with _connected(path) as (place, connection):
-        if number_of(connection, old) is None:
-            raise BackendMissing(f"there is no memory {old!r} in {place}")
+        _number(connection, old, place)
         with _exclusive_use(place, old) as use, _exclusive_use(place, new), _writing(place):
             with transaction(connection):
                 if number_of(connection, new) is not None:
                     raise BackendUnusable(f"there is already a memory {new!r} in {place}")
-                if number_of(connection, old) is None:
-                    raise BackendMissing(f"there is no memory {old!r} in {place}")
+                _number(connection, old, place)
                 rename(connection, old, new)
             use.remove()
 
@@ -189,8 +188,7 @@ def delete_memory(path: str, name: str) -> bool:
     """
     memory_name(name)
     with _connected(path) as (place, connection):
-        if number_of(connection, name) is None:
-            raise BackendMissing(f"there is no memory {name!r} in {place}")
+        _number(connection, name, place)
         connection.execute("PRAGMA secure_delete = ON")
         with _exclusive_use(place, name) as use, _writing(place):
             with transaction(connection):
@@ -208,13 +206,8 @@ def _writing(place: Path) -> Iterator[None]:
         yield
 
 
-@contextlib.contextmanager
-def _exclusive_use(place: Path, name: str) -> Iterator[UseLock]:
-    use = UseLock(place, name, exclusive=True)
-    try:
-        yield use
-    finally:
-        use.close()
+def _exclusive_use(place: Path, name: str) -> contextlib.closing[UseLock]:
+    return contextlib.closing(UseLock(place, name, exclusive=True))
 
 
 def in_use(path: str, name: str) -> bool:

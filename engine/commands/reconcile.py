@@ -18,7 +18,7 @@ removed.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -31,7 +31,7 @@ from engine.commands.edges import Link, RegisterType, TypeName, Unlink, edge_dat
 from engine.commands.transaction import Command, Transaction, receipt
 from engine.ledger.journal import entries_back, read_header
 from engine.ledger.queries import body_of, edges_at
-from engine.ledger.records import AtomRecord, Lookup, default_id_of, default_ids
+from engine.ledger.records import AtomRecord, Lookup, default_id_of
 from proofs.events import AtomBody, EdgeBody, EdgeDetail, EventKind, TagsBody
 from proofs.leaves import EdgeType, State, tag_identity
 
@@ -41,18 +41,6 @@ GONE: Final = "no longer in its file"
 """The reason that is recorded by default when an atom or edge is hidden."""
 
 _TAGGING: Final = (EventKind.TAGS_ADDED, EventKind.TAGS_REMOVED)
-
-
-def wanted_ids(id_key: bytes, wanted: Sequence[Add]) -> list[bytes]:
-    """Return the result of `default_id_of` for each of `wanted`. A kernel takes half of the time."""
-    # The other fields of a body do not matter for its id.
-    return default_ids(
-        id_key,
-        [
-            AtomBody(add.content, None, "", (), (), add.source, None, "", None, None, add.occurrence, add.key)
-            for add in wanted
-        ],
-    )
 
 
 def is_by(rows: Lookup, seq: int, actor: str) -> bool:

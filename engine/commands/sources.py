@@ -19,11 +19,12 @@ from engine.commands.atoms import Add
 from engine.commands.continuing import continued
 from engine.commands.file_texts import Known, atoms_of, texts_of
 from engine.commands.new_ids import NewIds, Planned
-from engine.commands.reconcile import GONE, RetireAtom, UpsertAtom, is_written_by, wanted_ids
+from engine.commands.reconcile import GONE, RetireAtom, UpsertAtom, is_written_by
 from engine.commands.renames import FormerSources
 from engine.commands.sequence import place
 from engine.commands.transaction import Command
 from engine.ledger.layout import atom_key
+from engine.ledger.records import default_id_of
 from proofs.leaves import State
 
 
@@ -59,7 +60,7 @@ def plan_new_sources(
     The plans equal the results of `plan_source`. However, only the records of the wanted ids are looked up,
     in one call for all sources. The wanted atoms must have the sort keys that `place` computes for new atoms.
     """
-    ids = wanted_ids(id_key, [add for wanted in sources for add in wanted])
+    ids = [default_id_of(id_key, add) for wanted in sources for add in wanted]
     records = rows.multi_get(list(map(atom_key, ids)))
     plans: list[SourcePlan | None] = []
     start = 0
