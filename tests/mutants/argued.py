@@ -66,7 +66,6 @@ ARGUED: Final = {
     },
     "engine.store.commit": {
         "_drop: count == len(self._entries): never": "the sum is the same, only slower",
-        "_answer: self._request_keys is None: always": _MEMORY,
     },
     "engine.store.bulk": {
         "_follow_more: store.follow(more=True): no call": _LAG,
