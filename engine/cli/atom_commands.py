@@ -9,10 +9,11 @@ from typing import Any, Unpack
 
 from engine.base import validation
 from engine.base.errors import InvalidInputError, LimitError
+from engine.base.json_text import encode
 from engine.base.limits import CONTENT_BYTES_MAX
 from engine.base.model import Atom
 from engine.base.times import shown_time
-from engine.cli.cli_output import STDIN, plain, receipt_data
+from engine.cli.cli_output import STDIN, receipt_data
 from engine.cli.cli_session import Session
 from engine.cli.command_declaration import command
 from engine.cli.shared_options import AsOf, AtomFields
@@ -139,10 +140,10 @@ def get(
     if page is not None:
         if (content or raw) and not session.out.json:
             return _print_text(session, page.text, raw=raw)
-        return session.out.answer(plain(page), page_lines(page, named))
+        return session.out.answer(encode(page), page_lines(page, named))
     if (content or raw) and not session.out.json:
         return _print_text(session, record.content, raw=raw)
-    return session.out.answer(plain(record), _atom(record))
+    return session.out.answer(encode(record), _atom(record))
 
 
 def _print_text(session: Session, text: str, *, raw: bool) -> int:

@@ -20,9 +20,10 @@ from engine.base.errors import (
     VerificationError,
     system_failure,
 )
+from engine.base.json_text import encode
 from engine.base.outside_files import PUBLIC, check_writable, replace_file
 from engine.base.times import shown_time
-from engine.cli.cli_output import STDIN, Failure, counted, plain
+from engine.cli.cli_output import STDIN, Failure, counted
 from engine.cli.cli_session import Session
 from engine.cli.command_declaration import Positive, command
 from engine.cli.shared_options import one_of
@@ -70,7 +71,7 @@ def checkpoint(session: Session, *, key: str | None = None, out: str | None = No
         )
     text = note.note if out is None else _kept(Path(out), note.note, earlier)
     if session.out.json or out is not None:
-        data = {**plain(note), "note": text, "out": out}
+        data = {**encode(note), "note": text, "out": out}
         return session.out.answer(data, [out or ""])
     session.out.exact(text)
     return 0
@@ -187,7 +188,7 @@ def _said(note: Note, judged: tuple[Judged, ...], trust: Trust) -> dict[str, Any
         "size": note.checkpoint.size,
         "log_root": note.checkpoint.root.hex(),
         "checked": "signatures" if trust.keys or trust.witnesses else "form",
-        "signatures": [{**plain(one), "time": _time(one)} for one in judged],
+        "signatures": [{**encode(one), "time": _time(one)} for one in judged],
         "note": format_note(note).decode(),
     }
 

@@ -5,13 +5,11 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields, is_dataclass
-from enum import Enum, IntEnum
+from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TextIO
 
 from engine.base.errors import EngineError
-from engine.base.times import shown_time
 from engine.cli.shown_parts import Fields, Shown, Table, shown
 
 if TYPE_CHECKING:
@@ -42,34 +40,11 @@ class Failure:
         return cls(error.exit_code, error.code, str(error), error.hint)
 
 
-_TIMES = frozenset({"at", "created", "created_at", "last_event", "scrubbed_at", "time", "updated"})
-"""The names of the fields that contain times: µs UTC in the engine, converted to ISO 8601 in output."""
-
-
-def plain(value: Any, name: str = "") -> Any:
-    """Convert `value` to JSON types: enums to their names, times to ISO 8601, bytes to hex."""
-    if is_dataclass(value) and not isinstance(value, type):
-        return {field.name: plain(getattr(value, field.name), field.name) for field in fields(value)}
-    if isinstance(value, IntEnum):
-        return value.name.lower()
-    if isinstance(value, Enum):
-        return value.value
-    if name == "meta":
-        return value  # a key of `meta` may have the name of a time field without being a time
-    if isinstance(value, Mapping):
-        return {str(key): plain(item, str(key)) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [plain(item) for item in value]
-    if isinstance(value, bytes):
-        return value.hex()
-    if name in _TIMES and type(value) is int:
-        return shown_time(value)
-    return value
-
-
 def receipt_data(receipt: Receipt) -> dict[str, Any]:
     """Return the receipt of a command as JSON types. The field `held` is included only if it has a value."""
-    data = {**plain(receipt), "changed": receipt.changed}
+    from engine.base.json_text import encode
+
+    data = {**encode(receipt), "changed": receipt.changed}
     if receipt.held is None:
         del data["held"]
     return data

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from engine.base.errors import InvalidInputError
-from engine.cli.cli_output import counted, plain
+from engine.base.json_text import encode
+from engine.cli.cli_output import counted
 from engine.cli.cli_session import Session
 from engine.cli.command_declaration import Positive, command
 from engine.cli.shown_labels import Labels, labels
@@ -109,8 +110,8 @@ def _counts(report: DreamReport) -> dict[str, int]:
 
 
 def _data(report: DreamReport) -> dict[str, object]:
-    groups = [{**plain(group), "merge": _merge(group)} for group in report.duplicates]
-    return {**plain(report), "duplicates": groups, "done": report.done}
+    groups = [{**encode(group), "merge": _merge(group)} for group in report.duplicates]
+    return {**encode(report), "duplicates": groups, "done": report.done}
 
 
 def _shown(report: DreamReport, named: Labels, since: int, *, full: bool) -> Iterator[Line]:

@@ -7,8 +7,9 @@ from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 from engine.base.errors import ConflictError, InvalidInputError, LimitError, NotFoundError, RefusedError
+from engine.base.json_text import encode
 from engine.base.model import Atom
-from engine.cli.cli_output import Failure, counted, plain
+from engine.cli.cli_output import Failure, counted
 from engine.cli.cli_session import Session
 from engine.cli.command_declaration import Positive, command
 from engine.cli.shared_options import AsOf
@@ -131,7 +132,9 @@ def duplicates(
             failure = Failure.of(RefusedError(f"nothing was merged: {would}", hint="add --yes to merge them"))
         elif merging:
             merged, failure = _merge(session, engine, wanted)
-    data = [plain(group) | ({"merged": merged.get(group.keep.id, [])} if merging else {}) for group in groups]
+    data = [
+        encode(group) | ({"merged": merged.get(group.keep.id, [])} if merging else {}) for group in groups
+    ]
     return session.out.answer(
         data, (item for group in groups for item in _group(group, named)), failure=failure
     )
@@ -198,7 +201,7 @@ def conflicts(session: Session) -> int:
         named = labels(session, engine, (atom.id for one in open_conflicts for atom in (one.file, one.hand)))
     session.out.listed(len(open_conflicts), "conflict")
     return session.out.answer(
-        plain(open_conflicts), (item for one in open_conflicts for item in _lines(one, named))
+        encode(open_conflicts), (item for one in open_conflicts for item in _lines(one, named))
     )
 
 

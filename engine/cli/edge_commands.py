@@ -7,10 +7,9 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, Unpack
 
 from engine.base.errors import InvalidInputError, translated
-from engine.base.json_text import JsonError, parse
+from engine.base.json_text import JsonError, encode, parse
 from engine.base.model import Direction
 from engine.base.validation import choice
-from engine.cli.cli_output import plain
 from engine.cli.cli_session import Session
 from engine.cli.command_declaration import Natural, Positive, command
 from engine.cli.shared_options import AsOf, FilterOptions
@@ -191,7 +190,7 @@ def edges(
         listed = list(islice(dict.fromkeys(chain.from_iterable(each)), limit))
         named = labels(session, memory, (end for edge in listed for end in (edge.src, edge.dst)))
     data = [
-        {**plain(edge), "data": plain(unpack(edge.data, "edge data")) if edge.data else None}
+        {**encode(edge), "data": encode(unpack(edge.data, "edge data")) if edge.data else None}
         for edge in listed
     ]
     rows = [_row(edge, frozenset(ids), named) for edge in listed]
@@ -256,7 +255,7 @@ def find(
         named = labels(session, engine, () if shown is Form.SHORT else (one.id for one in answer))
     session.out.listed(len(answer), "atom", limit)
     lines = (item for one in answer for item in _found(one, shown, walked, named))
-    return session.out.answer(plain(answer), lines)
+    return session.out.answer(encode(answer), lines)
 
 
 @command("engine tags", "engine tags --limit 10")

@@ -8,8 +8,9 @@ from collections.abc import Iterator
 import click
 
 from engine.base.errors import InvalidInputError, RefusedError, VerificationError
+from engine.base.json_text import encode
 from engine.base.validation import atom_id
-from engine.cli.cli_output import Failure, counted, plain
+from engine.cli.cli_output import Failure, counted
 from engine.cli.cli_session import Session
 from engine.cli.command_declaration import command
 from engine.cli.shared_options import one_of
@@ -56,7 +57,7 @@ def erase(
         full_id = engine.resolve(atom)
         wanted = engine.erasable(full_id)
         if dry_run:
-            return session.out.answer({**plain(wanted), "dry_run": True}, _planned(wanted))
+            return session.out.answer({**encode(wanted), "dry_run": True}, _planned(wanted))
         if not reason.strip():
             raise InvalidInputError("--reason is missing", hint="say why, without quoting the content")
         if not yes:
@@ -74,7 +75,7 @@ def erase(
         )
         failure = Failure.of(error)
     return session.out.answer(
-        {**plain(receipt), "changed": bool(receipt.events)}, _done(receipt), failure=failure
+        {**encode(receipt), "changed": bool(receipt.events)}, _done(receipt), failure=failure
     )
 
 
@@ -179,5 +180,5 @@ def secrets(session: Session, action: str, *, kinds: tuple[str, ...] = ()) -> in
         for leak in leaks
     ]
     return session.out.answer(
-        [plain(leak) for leak in leaks], [Table(heads, lines)] if lines else [], failure=failure
+        [encode(leak) for leak in leaks], [Table(heads, lines)] if lines else [], failure=failure
     )

@@ -6,10 +6,10 @@ Every answer states its cost in tokens.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import asdict
 from typing import Annotated, Any, TypedDict, Unpack
 
 from engine.base.errors import InvalidInputError
+from engine.base.json_text import encode
 from engine.base.times import Moment
 from engine.cli.cli_output import Output, counted
 from engine.cli.cli_session import Session
@@ -241,33 +241,5 @@ def _show_exploration(out: Output, found: Exploration) -> int:
         *(() if found.answer else (NO_ANSWER,)),
     ]
     out.note(f"{found.answer_tokens:,} tokens of context; at event {found.seq}, root {found.root}")
-    return out.answer(_data(found), lines)
-
-
-def _data(found: Exploration) -> dict[str, Any]:
-    """Return an exploration as JSON types."""
-    steps = [
-        {
-            "step": step.number,
-            "action": None if step.action is None else str(step.action),
-            "result": step.result,
-            "outcome": step.outcome,
-            "answer": None if step.answer is None else plain(step.answer),
-            "cost_tokens": step.cost,
-            "total_tokens": step.total,
-        }
-        for step in found.steps
-    ]
-    names = ("stopped", "answer_tokens", "prompt_tokens", "tokens", "full_tokens", "full_atoms")
-    return {
-        "query": found.query,
-        "context": [asdict(finding) for finding in found.context],
-        "text": found.text,
-        "steps": steps,
-        "trace": list(found.trace()),
-        "answer": [asdict(quote) for quote in found.answer],
-        **{name: getattr(found, name) for name in names},
-        "saving_percent": found.saving,
-        "seq": found.seq,
-        "root": found.root,
-    }
+    data = {**encode(found), "trace": list(found.trace()), "saving_percent": found.saving}
+    return out.answer(data, lines)

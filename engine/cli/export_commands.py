@@ -6,9 +6,10 @@ import sys
 from collections.abc import Iterator
 
 from engine.base.errors import InconsistentError, InvalidInputError, VerificationError
+from engine.base.json_text import encode
 from engine.base.times import shown_time
 from engine.cli.checkpoint_commands import contradicted
-from engine.cli.cli_output import STDIN, Failure, counted, plain
+from engine.cli.cli_output import STDIN, Failure, counted
 from engine.cli.cli_session import Session
 from engine.cli.command_declaration import command
 from engine.cli.shared_options import one_of
@@ -59,7 +60,7 @@ def _journal(session: Session, file: str) -> int:
             return 0
         report = backups.export_to(engine.store, file, move)
     session.out.note(_READ_BACK.format(file=file, size=report.size))
-    return session.out.answer({"file": file, "format": JOURNAL, **plain(report)}, [report.root])
+    return session.out.answer({"file": file, "format": JOURNAL, **encode(report)}, [report.root])
 
 
 def _items(session: Session, file: str, form: str) -> int:
@@ -70,7 +71,7 @@ def _items(session: Session, file: str, form: str) -> int:
     if file == STDIN:
         return 0
     return session.out.answer(
-        {"file": file, "format": form, **plain(done)}, [line("written", f"{done.items:,}")]
+        {"file": file, "format": form, **encode(done)}, [line("written", f"{done.items:,}")]
     )
 
 
@@ -93,7 +94,7 @@ def backup(session: Session, file: str) -> int:
     with session.engine() as engine, session.meter("written", "events") as move:
         report = engine.backup(file, progress=move)
     session.out.note(_READ_BACK.format(file=file, size=report.size))
-    return session.out.answer({"file": file, **plain(report)}, [report.root])
+    return session.out.answer({"file": file, **encode(report)}, [report.root])
 
 
 @command(
@@ -126,7 +127,7 @@ def verify_backup(
     lines = [line("verified", "yes"), line("events", f"{report.size:,}"), line("root", report.root)]
     lines_of_notes = [line("continues", name) for name in notes]
     return session.out.answer(
-        {"file": file, **plain(report), "continues": list(notes)}, [*lines, *lines_of_notes]
+        {"file": file, **encode(report), "continues": list(notes)}, [*lines, *lines_of_notes]
     )
 
 
@@ -149,7 +150,7 @@ def rescue(
         source = memory_url(source, session.memory)
     with session.meter("rescued", "events") as move:
         report = rescue_store(source, output, move, erase_lost=erase_lost, unconfirmed=unconfirmed)
-    data = {"source": source, "target": output, "complete": report.complete, **plain(report)}
+    data = {"source": source, "target": output, "complete": report.complete, **encode(report)}
     failure = None
     if not report.complete:
         failure = Failure.of(

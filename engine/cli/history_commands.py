@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from engine.base.errors import InconsistentError, InvalidInputError, translated
-from engine.base.json_text import dumped
+from engine.base.json_text import dumped, encode
 from engine.base.outside_files import read_file
 from engine.base.times import Moment, parse_moment, shown_time
-from engine.cli.cli_output import counted, plain
+from engine.cli.cli_output import counted
 from engine.cli.cli_session import DEFAULT_ACTOR, Session
 from engine.cli.command_declaration import Natural, Positive, command
 from engine.cli.shared_options import AsOf
@@ -37,7 +37,7 @@ def history(session: Session, atom: str, *, as_of: AsOf | None = None) -> int:
     with session.reading(as_of) as memory:
         changes = memory.history(memory.resolve(atom))
         named = labels(session, memory, ids_in(one.subject for one in changes))
-    return session.out.answer(plain(changes), [_table(changes, named)])
+    return session.out.answer(encode(changes), [_table(changes, named)])
 
 
 @command(
@@ -88,11 +88,11 @@ def log(
         events = memory.log(first, None if jsonl and limit is None else first + many)
         if jsonl:
             for item in events:
-                session.out.json_line(plain(item))
+                session.out.json_line(encode(item))
             return 0
         listed = list(events)
         named = labels(session, memory, ids_in(one.subject for one in listed))
-    return session.out.answer(plain(listed), [_table(listed, named)])
+    return session.out.answer(encode(listed), [_table(listed, named)])
 
 
 def _export(session: Session, folder: str | None, note: str | None) -> int:
@@ -111,7 +111,7 @@ def _export(session: Session, folder: str | None, note: str | None) -> int:
     except InconsistentError as error:
         return _contradicted(session, error, Path(folder))
     session.out.note(f"{counted(done.new, 'new event')}, {counted(done.files, 'file')} written")
-    return session.out.answer(plain(done), [f"{done.size} {done.log_root}"])
+    return session.out.answer(encode(done), [f"{done.size} {done.log_root}"])
 
 
 def _contradicted(session: Session, error: InconsistentError, folder: Path) -> int:
@@ -135,7 +135,7 @@ def root(session: Session, *, as_of: AsOf | None = None) -> int:
     """
     with session.engine() as engine:
         root_hash = engine.root(as_of=as_of)
-    return session.out.answer(plain(root_hash), [root_hash.root])
+    return session.out.answer(encode(root_hash), [root_hash.root])
 
 
 def _table(items: Iterable[HistoryItem], named: Labels) -> Table:
@@ -164,7 +164,7 @@ def _detail(item: HistoryItem) -> str:
     shown = {name: value for name, value in item.detail.items() if name not in left_out and value}
     if isinstance(weight := shown.get("weight"), str):
         shown["weight"] = struct.unpack(">f", bytes.fromhex(weight))[0]
-    text = dumped(plain(shown), spaces=True) if shown else ""
+    text = dumped(encode(shown), spaces=True) if shown else ""
     return text if len(text) <= 120 else text[:119] + "…"
 
 
@@ -184,7 +184,7 @@ def diff(session: Session, before: str, after: str | None = None, *, markdown: b
         changes = engine.diff(first, last)
         ends = (end for edge in changes.edges for end in (edge.src, edge.dst))
         named = labels(session, engine, [*(atom.id for atom in changes.atoms), *ends])
-    data = plain(changes)
+    data = encode(changes)
     for shown, atom in zip(data["atoms"], changes.atoms, strict=True):
         shown["lines"] = atom.lines()
     lines = _in_markdown(changes, named) if markdown else _in_text(changes, named)
@@ -262,7 +262,7 @@ def _why(reason: str) -> str:
 
 def _details(atom: AtomChange) -> list[str]:
     fields = [
-        f"~ {name}: {_value(plain(was, name))} → {_value(plain(now, name))}"
+        f"~ {name}: {_value(encode(was, name))} → {_value(encode(now, name))}"
         for name, (was, now) in atom.fields.items()
     ]
     return [*fields, *atom.lines()]
@@ -321,7 +321,7 @@ def revert(
     verb = "would be undone" if dry_run else "taken back"
     rest = f"; not undone: {left}" if left else ""
     session.out.note(f"{verb}: {undone} of {counted(len(done), 'subject')}{rest}")
-    return session.out.answer(plain(done), [_undone(one, named) for one in done])
+    return session.out.answer(encode(done), [_undone(one, named) for one in done])
 
 
 def _range(events: str | None, since: int | None) -> tuple[int, int | None]:
@@ -356,7 +356,7 @@ def why(session: Session, atom: str, *, as_of: AsOf | None = None) -> int:
         origins = memory.why(memory.resolve(atom))
         newer = (after.id for one in origins for after in one.superseded_by)
         named = labels(session, memory, [*(one.id for one in origins), *newer])
-    return session.out.answer(plain(origins), [line for one in origins for line in _origin(one, named)])
+    return session.out.answer(encode(origins), [line for one in origins for line in _origin(one, named)])
 
 
 def _origin(one: Origin, named: Labels) -> Iterator[Line]:

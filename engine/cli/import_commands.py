@@ -11,8 +11,9 @@ from typing import Any, Unpack
 from backends import store_exists
 from engine.base import validation
 from engine.base.errors import InvalidInputError, translated
+from engine.base.json_text import encode
 from engine.cli.atom_commands import tell_tags
-from engine.cli.cli_output import Failure, counted, plain
+from engine.cli.cli_output import Failure, counted
 from engine.cli.cli_session import Session
 from engine.cli.command_declaration import command
 from engine.cli.shared_options import FolderOptions, ingest_options, one_of
@@ -144,7 +145,7 @@ def _journal(session: Session, file: str, *, dry_run: bool) -> int:
         if dry_run:
             report = verify_backup(file, progress=move)
             return session.out.answer(
-                plain(report), [line("events", f"{report.size:,}"), line("root", report.root)]
+                encode(report), [line("events", f"{report.size:,}"), line("root", report.root)]
             )
         policy, found_secrets = find_secrets()[0], Counter[str]()
         check = accept_all if policy is None else journal_check(policy, found_secrets)
@@ -156,7 +157,7 @@ def _journal(session: Session, file: str, *, dry_run: bool) -> int:
     if done.events and find_mirror(session.store, session.memory) is not None:
         with session.engine() as engine:
             failure = session.update_mirror(engine)
-    return session.out.answer(plain(done), [done.root], failure=failure)
+    return session.out.answer(encode(done), [done.root], failure=failure)
 
 
 def _graph(session: Session, file: str, provenance: str, *, dry_run: bool) -> int:
@@ -245,7 +246,7 @@ def _answer(
             message,
             "--full lists all of them" if isinstance(report, IngestReport) else "--json lists all of them",
         )
-    return session.out.answer(plain(report), [*lines, *totals], failure=failure)
+    return session.out.answer(encode(report), [*lines, *totals], failure=failure)
 
 
 def files_lines(report: IngestReport, *, dry_run: bool = False, full: bool = False) -> Iterator[Line]:

@@ -8,7 +8,7 @@ from typing import TypedDict, Unpack
 
 from backends import locate
 from engine.base.errors import InvalidInputError, translated
-from engine.cli.cli_output import plain
+from engine.base.json_text import encode
 from engine.cli.cli_session import Session
 from engine.cli.command_declaration import command
 from engine.cli.shared_options import one_of
@@ -144,7 +144,7 @@ def install_server(
     session.out.note(f"{said}; {client.title}: {client.restart}" if done.changed else said)
     shown = [line("client", client.title), line("file", done.file), line("store", entry["env"][VARIABLE])]
     backup = [] if done.backup is None else [line("backup", done.backup)]
-    return session.out.answer(data | plain(done), [*shown, *backup])
+    return session.out.answer(data | encode(done), [*shown, *backup])
 
 
 def _options(session: Session, *, read_only: bool, profile: str, mode: str | None) -> list[str]:

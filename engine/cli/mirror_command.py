@@ -11,7 +11,8 @@ from engine.base.errors import (
     InvalidInputError,
     VerificationError,
 )
-from engine.cli.cli_output import Failure, counted, plain
+from engine.base.json_text import encode
+from engine.cli.cli_output import Failure, counted
 from engine.cli.cli_session import Session
 from engine.cli.command_declaration import command
 from engine.cli.shown_parts import Line, Shown, Span, line
@@ -78,7 +79,7 @@ def mirror(
     with session.engine() as engine:
         session.keep_apart(where)
         report = _made(session, engine, where, style, dry_run=dry_run)
-    return session.out.answer(plain(report), _report(report, where))
+    return session.out.answer(encode(report), _report(report, where))
 
 
 def _folder(session: Session, given: str | None) -> str:
@@ -132,7 +133,7 @@ def _pull(session: Session, where: str, *, dry_run: bool) -> int:
             f"{counted(len(report.refused), 'change')} cannot be applied",
             "only the texts under the headings can be edited; other changes are made with commands",
         )
-    data = {**plain(report), "revised": report.revised, "conflicts": report.conflicts}
+    data = {**encode(report), "revised": report.revised, "conflicts": report.conflicts}
     return session.out.answer(data, _pulled(report, where, dry_run=dry_run), failure=failure)
 
 
@@ -166,7 +167,7 @@ def _check(session: Session, folder: str) -> int:
             hint="`engine mirror pull` applies edits; `engine mirror` keeps edited pages in NAME.edited",
         )
         failure = Failure.of(error)
-    data = {**plain(report), "ok": report.ok}
+    data = {**encode(report), "ok": report.ok}
     return session.out.answer(data, _found(report, folder), failure=failure)
 
 

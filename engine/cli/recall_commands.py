@@ -7,8 +7,9 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
 from engine.base.errors import InvalidInputError
+from engine.base.json_text import encode
 from engine.base.validation import choice
-from engine.cli.cli_output import counted, plain
+from engine.cli.cli_output import counted
 from engine.cli.cli_session import Session
 from engine.cli.command_declaration import Natural, Positive, at_least, command
 from engine.cli.shared_options import AsOf, FilterOptions
@@ -68,7 +69,7 @@ def recall(
         )
         named = labels(session, engine, _ids(answer))
     session.out.note(_about(answer))
-    return session.out.answer(plain(answer), _lines(answer, named), count=len(answer.hits))
+    return session.out.answer(encode(answer), _lines(answer, named), count=len(answer.hits))
 
 
 def _ids(answer: Recall) -> Iterator[str]:
@@ -113,7 +114,7 @@ def _context(session: Session, query: tuple[str, ...], **wanted: Any) -> int:
     )
     # Each line of the text ends with a line end; printing adds the last line end.
     text = [answer.text.removesuffix("\n")] if answer.text else []
-    return session.out.answer(plain(answer), text, count=windows)
+    return session.out.answer(encode(answer), text, count=windows)
 
 
 def _about(answer: Recall) -> str:
@@ -216,7 +217,7 @@ def bright(
     shown = f"{counted(len(graph.nodes), 'atom')}, {counted(len(graph.relations), 'relation')}"
     session.out.note(f"{shown}; {graph.omitted:,} weaker ones omitted" if graph.omitted else shown)
     if drawn is Format.JSON and not session.out.json:
-        session.out.json_line(plain(graph))
+        session.out.json_line(encode(graph))
         return 0
     if drawn in {Format.MERMAID, Format.DOT}:
         from engine.query.graph.drawing import dot, mermaid
@@ -224,7 +225,7 @@ def bright(
         text: Iterable[Shown] = [(mermaid if drawn is Format.MERMAID else dot)(graph).removesuffix("\n")]
     else:
         text = _graph(graph, named)
-    return session.out.answer(plain(graph), text, count=len(graph.nodes))
+    return session.out.answer(encode(graph), text, count=len(graph.nodes))
 
 
 def _graph(graph: BrightGraph, named: Labels) -> Iterator[Line]:
@@ -264,9 +265,9 @@ def _across(session: Session, query: str, drawn: Format, **wanted: Any) -> int:
     shown = f"{counted(len(graph.nodes), 'name')}, {counted(len(graph.paths), 'path')}"
     session.out.note(f"{shown}; {graph.omitted:,} weaker ones omitted" if graph.omitted else shown)
     if drawn is Format.JSON and not session.out.json:
-        session.out.json_line(plain(graph))
+        session.out.json_line(encode(graph))
         return 0
-    return session.out.answer(plain(graph), _paths(graph, named), count=len(graph.paths))
+    return session.out.answer(encode(graph), _paths(graph, named), count=len(graph.paths))
 
 
 def _evidence(graph: AcrossGraph) -> Iterator[str]:

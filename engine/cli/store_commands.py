@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 
 from backends import store_exists
 from engine.base.errors import InvalidInputError, RefusedError, translated
+from engine.base.json_text import encode
 from engine.base.times import shown_time
-from engine.cli.cli_output import Failure, counted, plain
+from engine.cli.cli_output import Failure, counted
 from engine.cli.cli_session import Session
 from engine.cli.command_declaration import command
 from engine.cli.shared_options import one_of
@@ -52,7 +53,7 @@ def status(session: Session) -> int:
         state = engine.status()
     named = session.named
     policy, said_by = find_secrets()
-    data = {"store": url, "origin": origin, "memory": named.name if named else None, **plain(state)}
+    data = {"store": url, "origin": origin, "memory": named.name if named else None, **encode(state)}
     mode = "off" if policy is None else str(policy.mode)
     data["secrets"] = {"mode": mode, "origin": said_by}
 
@@ -153,7 +154,7 @@ def _list(session: Session, url: str) -> int:
     if not described:
         session.out.note(f"no memories in {root.url}")
     heads = ("name", "state", "live atoms", "events", "bytes", "root")
-    return session.out.answer([plain(one) for one in described], [Table(heads, rows)] if rows else [])
+    return session.out.answer([encode(one) for one in described], [Table(heads, rows)] if rows else [])
 
 
 def _row(one: NamedMemory) -> tuple[str, ...]:
@@ -209,4 +210,4 @@ def _delete(session: Session, url: str, name: str, *, sure: bool, asked: bool) -
         for path in report.kept:
             yield line("kept", f"{path}: not a file of this memory")
 
-    return session.out.answer({**plain(report), "deleted": sure}, lines(), failure=failure)
+    return session.out.answer({**encode(report), "deleted": sure}, lines(), failure=failure)

@@ -26,10 +26,11 @@ from engine.base.errors import (
     VerificationError,
     translated,
 )
+from engine.base.json_text import encode
 from engine.base.native import NATIVE
 from engine.base.times import shown_time
 from engine.cli.checkpoint_commands import compared, contradicted
-from engine.cli.cli_output import Failure, plain
+from engine.cli.cli_output import Failure
 from engine.cli.cli_session import Session
 from engine.cli.command_declaration import command
 from engine.cli.shown_parts import Line, line
@@ -88,7 +89,7 @@ def verify_root(
         failure = Failure.of(VerificationError(message, hint=hint))
     elif damage is not None:
         raise damage
-    data = {**plain(report), "continues": [] if damage else all_notes}
+    data = {**encode(report), "continues": [] if damage else all_notes}
     lines = [] if damage else [line("continues", file) for file in all_notes]
     return session.out.answer(data, [*_report(report), *lines], failure=failure)
 
@@ -101,7 +102,7 @@ def rebuild(session: Session) -> int:
     """
     with session.backend(session.setting.url) as backend, session.meter("rebuilt", "events") as move:
         counts = maintenance.rebuild(backend, move)
-    return session.out.answer(plain(counts), [counts.root])
+    return session.out.answer(encode(counts), [counts.root])
 
 
 @command("engine copy notes sqlite:notes.db")
@@ -130,7 +131,7 @@ def copy(session: Session, source: str, target: str) -> int:
     session.out.note(
         f"{target} was opened again: all {checkpoint.size:,} events and the roots are those of {source}"
     )
-    return session.out.answer({"source": source, "target": target, **plain(checkpoint)}, [checkpoint.root])
+    return session.out.answer({"source": source, "target": target, **encode(checkpoint)}, [checkpoint.root])
 
 
 def _verdict(first: Difference) -> tuple[str, str]:
@@ -204,7 +205,7 @@ def scrub(session: Session, *, share: float = 25.0, minutes: float | None = None
             if not done:
                 time.sleep((time.monotonic() - started) * (100 / share - 1))
     text = f"clean at {shown_time(progress.clean_at)}" if done and progress.clean_at else "not finished"
-    data = {**plain(progress), "finished": done, "file": None if file is None else str(file)}
+    data = {**encode(progress), "finished": done, "file": None if file is None else str(file)}
     if progress.clean_at is not None:
         data["clean_at"] = shown_time(progress.clean_at)
     return session.out.answer(data, [line("scrub", text), line("events", f"{progress.clean_events:,}")])
@@ -278,7 +279,7 @@ def _check(session: Session, seconds: float, seed: int | None) -> int:
     with session.engine() as engine, translated():
         report = sample(engine.store, seed=seed, seconds=seconds)
     text = f"no damage found in {report.chosen:,} of {report.events:,} events ({report.claims:,} proofs)"
-    return session.out.answer(plain(report), [line("check", text), line("seed", str(report.seed))])
+    return session.out.answer(encode(report), [line("check", text), line("seed", str(report.seed))])
 
 
 def _version(name: str) -> str | None:
@@ -313,9 +314,9 @@ def _store(session: Session) -> dict[str, Any]:
         url, origin = session.setting
         named = session.named
         answer |= {"url": url, "origin": origin, "free_bytes": None}
-        answer["memory"] = None if named is None else plain(named._asdict())
+        answer["memory"] = None if named is None else encode(named._asdict())
         with session.backend(url) as backend, translated():
-            answer |= {"kind": backend.name, "capabilities": plain(backend.capabilities)}
+            answer |= {"kind": backend.name, "capabilities": encode(backend.capabilities)}
             read_log(backend)
             read_identity(backend)
         place = locate(url).file

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any, Unpack
 
 from engine.base.errors import BusyError, EngineError, translated
-from engine.cli.cli_output import counted, plain
+from engine.base.json_text import encode
+from engine.cli.cli_output import counted
 from engine.cli.cli_session import Session
 from engine.cli.command_declaration import command
 from engine.cli.import_commands import named_kinds, said
@@ -197,7 +198,7 @@ class IngestBatches:
             self.session.out.note(mirror)
         if self.session.out.json:
             data = {"event": "batch", "batch": self.number, "events": appended, "mirror_error": mirror}
-            self.session.out.json_line({**data, **plain(report)})
+            self.session.out.json_line({**data, **encode(report)})
         elif appended or self.number == 1:
             self.session.out.show(line(f"batch {self.number}", ", ".join(_summary(report))))
 

@@ -23,9 +23,8 @@ from engine.base.errors import (
     EngineError,
     InvalidInputError,
 )
-from engine.base.json_text import JsonError, dumped, parse
+from engine.base.json_text import JsonError, dumped, encode, parse
 from engine.base.scopes import Scope
-from engine.clients.wire.json_calls import encode
 from engine.clients.wire.operations import command_shape
 from engine.service.operation_calls import (
     HEADERS,

@@ -27,10 +27,10 @@ from engine.base.errors import (
     SystemFailureError,
     TooManyRequestsError,
 )
-from engine.base.json_text import JsonError, dumped, parse
+from engine.base.json_text import JsonError, dumped, encode, parse
 from engine.base.scopes import Scope
 from engine.base.validation import quoted
-from engine.clients.wire.json_calls import Operation, encode
+from engine.clients.wire.json_calls import Operation
 from engine.clients.wire.operations import operations
 from engine.clients.wire.problem_details import MEDIA_TYPE, STATUS, problem_fields, problem_of
 from engine.engine import Engine

@@ -18,8 +18,8 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
 from engine.base.errors import BusyError, EngineError, InvalidInputError
+from engine.base.json_text import encode
 from engine.base.scopes import Scope
-from engine.clients.wire.json_calls import encode
 from engine.service.guard import CONTENT_TYPE, Metrics
 from engine.service.operation_calls import HEADERS, Calls, answer, object_of, problem
 from engine.window.page import whole_page

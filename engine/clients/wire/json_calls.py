@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import inspect
-from base64 import b64encode
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from datetime import datetime
-from enum import Enum, IntEnum
-from functools import cache
-from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from engine.base.errors import InvalidInputError, RefusedError
+from engine.base.json_text import encode
 from engine.base.model import UNCHANGED
 from engine.base.scopes import Scope
-from engine.base.times import shown_time
 from engine.base.validation import quoted
 from engine.clients.wire import json_shapes as shapes
 from engine.engine import Engine
@@ -24,11 +20,6 @@ from proofs.basis import LogHead, Root
 
 if TYPE_CHECKING:
     from engine.trust.proving.prove import Proof
-
-TIME_FIELDS: Final = frozenset(
-    {"at", "created", "created_at", "last_event", "scrubbed_at", "time", "updated"}
-)
-"""The names of the fields of results that contain times, in µs since 1970, UTC."""
 
 COMMANDS: Final = {
     "add": "Add",
@@ -231,97 +222,11 @@ def encode_command(command: Any) -> dict[str, Any]:
     name = _BY_CLASS.get(type(command).__name__)
     if name is None:
         raise TypeError(f"{type(command).__name__} is not a command that can be sent")
-    return {name: encode(command)}
+    values = {one.name: getattr(command, one.name) for one in fields(command)}
+    return {name: {key: encode(value, key) for key, value in values.items() if value is not UNCHANGED}}
 
 
 _BY_CLASS: Final = {kind: name for name, kind in COMMANDS.items()}
-
-
-def encode(value: Any, field: str = "") -> Any:
-    """Return `value` as a JSON value.
-
-    Dataclasses become objects, enums their names in lower case or their texts, times ISO 8601, and bytes
-    base64 (RFC 4648). Fields with the value `UNCHANGED` are left out.
-
-    Args:
-        value: A value that a method of `Engine` returns or accepts.
-        field: The name of the field that contains the value. It decides whether an integer is a time.
-
-    Raises:
-        TypeError: There is no JSON form for `value`.
-    """
-    kind: Any = type(value)
-    if kind in _PLAIN:
-        return value
-    if kind in _LISTS:
-        return [encode(item) for item in value] if value else []
-    if kind is int:
-        return shown_time(value) if field in TIME_FIELDS else value
-    names = _names(kind)
-    if names is not None:
-        return _object(value, names)
-    return _uncommon(value, field)
-
-
-_PLAIN: Final = frozenset({str, type(None), bool, float})
-_LISTS: Final = frozenset({list, tuple})
-
-
-def _uncommon(value: Any, field: str) -> Any:
-    """Return the JSON value of an enum, of bytes, of a mapping, or of a subclass of a plain type."""
-    if isinstance(value, (str, float)):
-        return value.value if isinstance(value, Enum) else value
-    if isinstance(value, int):
-        return _number(value, field)
-    if isinstance(value, (bytes, bytearray)):
-        return b64encode(value).decode("ascii")
-    if isinstance(value, Mapping):
-        return _mapping(value, field)
-    if isinstance(value, Collection):
-        return [encode(item) for item in value]
-    return _other(value)
-
-
-def _number(value: int, field: str) -> Any:
-    if isinstance(value, IntEnum):
-        return value.name.lower()
-    return shown_time(value) if field in TIME_FIELDS and not isinstance(value, bool) else int(value)
-
-
-def _object(value: object, names: tuple[str, ...]) -> dict[str, Any]:
-    members = {}
-    for name in names:
-        item = getattr(value, name)
-        # Most fields are plain: a call for each of them took a third of the time for an answer.
-        if type(item) in _PLAIN:
-            members[name] = item
-        elif item is not UNCHANGED:
-            members[name] = encode(item, name)
-    return members
-
-
-@cache
-def _names(kind: Any) -> tuple[str, ...] | None:
-    """Return the names of the fields of a dataclass, or None for another class."""
-    return tuple(field.name for field in fields(kind)) if is_dataclass(kind) else None
-
-
-def _mapping(value: Mapping[Any, Any], field: str) -> dict[str, Any]:
-    # The keys of `meta` are chosen by the caller: a key may have the name of a field that contains a time.
-    if field not in {"meta", "detail", "fields"}:
-        return {str(key): encode(item, str(key)) for key, item in value.items()}
-    # The detail of an event contains the meta of an atom.
-    return {str(key): encode(item, field if isinstance(item, Mapping) else "") for key, item in value.items()}
-
-
-def _other(value: Any) -> Any:
-    if isinstance(value, Enum):
-        return value.value
-    if isinstance(value, datetime):
-        return value.isoformat(timespec="microseconds").replace("+00:00", "Z")
-    if isinstance(value, PurePath):
-        return str(value)
-    raise TypeError(f"{type(value).__name__} has no JSON form")
 
 
 @dataclass(frozen=True, slots=True)

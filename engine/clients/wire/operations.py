@@ -18,11 +18,12 @@ from engine import commands
 from engine import engine as engine_module
 from engine.base.docstrings import described
 from engine.base.errors import InvalidInputError
+from engine.base.json_text import TIME_FIELDS
 from engine.base.model import Unchanged
 from engine.base.scopes import Scope, offers
 from engine.base.validation import quoted
 from engine.clients.wire import json_shapes as shapes
-from engine.clients.wire.json_calls import COMMANDS, TIME_FIELDS, Operation, Parameter, SentProof
+from engine.clients.wire.json_calls import COMMANDS, Operation, Parameter, SentProof
 from engine.clients.wire.json_shapes import Schema, Schemas, Shape
 from engine.engine import Engine
 

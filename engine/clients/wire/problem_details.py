@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, Final
@@ -76,7 +75,7 @@ def error_of(body: Any, status: int) -> EngineError:
         return errors.InconsistentError(detail, known=_text(body, "known"), found=texts, hint=hint)
     if code == "corrupt":
         return errors.CorruptionError(detail, hint=hint, family=_text(body, "family"))
-    return dict(_classes()).get(code, EngineError)(detail, hint=hint)
+    return _CLASSES.get(code, EngineError)(detail, hint=hint)
 
 
 def _text(body: dict[str, Any], name: str) -> str:
@@ -84,24 +83,12 @@ def _text(body: dict[str, Any], name: str) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _classes() -> Iterator[tuple[str, type[EngineError]]]:
-    """Yield the code and the class of each error that has no further arguments."""
-    for kind in (
-        errors.InvalidInputError,
-        errors.LimitError,
-        errors.NotFoundError,
-        errors.VerificationError,
-        errors.BusyError,
-        errors.ConflictError,
-        errors.RefusedError,
-        errors.SystemFailureError,
-        errors.ClosedError,
-        errors.UnauthorizedError,
-        errors.ForbiddenError,
-        errors.TooManyRequestsError,
-    ):
-        yield kind.code, kind
-
+_CLASSES: Final = {
+    kind.code: kind
+    for kind in vars(errors).values()
+    if isinstance(kind, type) and issubclass(kind, EngineError) and "code" in vars(kind)
+}
+"""Code → the class of the error."""
 
 CONTENT_TYPE: Final = MEDIA_TYPE.encode()
 

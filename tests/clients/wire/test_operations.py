@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 import engine
 from engine.base.errors import InvalidInputError
+from engine.base.json_text import encode
 from engine.base.scopes import Scope, offers
-from engine.clients.wire.json_calls import COMMANDS, encode, encode_command
+from engine.clients.wire.json_calls import COMMANDS, encode_command
 from engine.clients.wire.json_shapes import Schemas
 from engine.clients.wire.operations import command_shape, operations, shape_of
 from engine.engine import Engine
