@@ -12,6 +12,7 @@ from random import Random
 
 import pytest
 
+from proofs.errors import REASONS
 from tests.soundness.garbage import READERS, read_all, refusal_of
 from tests.soundness.malicious import Round, rounds
 from tests.soundness.mutations import CLASSES, Seed, seeds_of
@@ -56,9 +57,10 @@ def seeds() -> list[Seed]:
 
 
 def sound(tally: Tally) -> None:
-    """Assert that no wrong proof was accepted and nothing but refusals was raised."""
+    """Assert that no wrong proof was accepted, and that only refusals with known reasons were raised."""
     assert [(one.claims, one.data.hex()) for one in tally.accepted] == []
     assert [(error, one.claims, one.data.hex()) for one, error in tally.raised] == []
+    assert tally.reasons.keys() <= set(REASONS)
 
 
 @pytest.mark.parametrize("name", CLASSES)
