@@ -33,7 +33,7 @@ from engine.query.graph.domain_paths import (
     ranked,
     ways_between,
 )
-from engine.query.graph.domains import Domain, ReadText, dates_in, domain_of, domains_in, read_text
+from engine.query.graph.domains import Domain, ReadText, domain_of, domains_in, read_text
 from engine.query.graph.name_reader import Link, Name, NameReader, together
 from engine.query.recall.recall import recall
 from engine.query.recall.superseded import SupersededAtoms
@@ -56,10 +56,6 @@ ENTITIES_MAX: Final = 256
 """If a question gives only domains, this many entities are considered as ends of paths."""
 ATOMS_MAX: Final = 4096
 """The largest number of atoms with several names that are considered as evidence."""
-DATES_MAX: Final = 24
-"""The largest number of dates that can be ends of paths."""
-TEXTS_DATED: Final = 12
-"""The number of texts of each end that are searched for dates."""
 TEXTS_READ: Final = 6
 """The number of texts that are read to find the domain of a name."""
 SNIPPET_CHARS: Final = 160
@@ -100,7 +96,6 @@ def across(rows: Reader, view: View, query: str, limit: int, filters: Filters = 
     for name in given:
         search.reader.add_texts(name)
     ends = search.ends(given, anywhere=bool(wanted) and not given)
-    ends += search.dates(ends)
     names = [*ends, *search.between(ends)]
     steps = search.steps(names)
     domains = {name.identity: search.domain(name) for name in names}
@@ -141,7 +136,6 @@ class _Search:
         self._ranks = {bytes.fromhex(hit.replace("-", "")): rank for rank, hit in enumerate(hits)}
         self._passing: dict[bytes, AtomRecord | None] = {}
         self._read: dict[bytes, ReadText] = {}
-        self._dates: set[str] = set()
 
     def ends(self, given: Sequence[Name], *, anywhere: bool) -> list[Name]:
         """Return the names that may be ends: the given names, then the names in the hits, best hit first.
@@ -192,20 +186,6 @@ class _Search:
         for identity in between:
             self.reader.connect(by_identity[identity])
         return [by_identity[identity] for identity in between]
-
-    def dates(self, ends: Sequence[Name]) -> list[Name]:
-        """Return the dates that atoms of the ends mention, the most frequent first."""
-        atoms_of_ends = [end.atoms for end in ends]
-        atoms = {atom for atoms_of_end in atoms_of_ends for atom in self._best(atoms_of_end)[:TEXTS_DATED]}
-        records = self._records(sorted(atoms))
-        dates: dict[str, dict[bytes, str]] = {}
-        for record, body in zip(records, bodies_of(self._rows, records), strict=True):
-            for identity, text in dates_in(body.content):
-                dates.setdefault(identity, {}).setdefault(record.id, text)
-        identities = {end.identity for end in ends}
-        order = sorted(dates.keys() - identities, key=lambda identity: (-len(dates[identity]), identity))
-        self._dates.update(order[:DATES_MAX])
-        return [self.reader.dated(one, dates[one][min(dates[one])], dates[one]) for one in order[:DATES_MAX]]
 
     def _best(self, atoms: Iterable[bytes]) -> list[bytes]:
         """Return the atoms in the order in which they answer the question, the best first."""
@@ -276,8 +256,6 @@ class _Search:
 
     def domain(self, name: Name) -> Domain:
         """Return the domain of a name."""
-        if name.identity in self._dates:
-            return Domain.TIME
         return domain_of(
             name.text,
             None if name.entity is None else name.entity.title,

@@ -8,18 +8,16 @@ domain of the name. A name about which nothing is known belongs to the domain `t
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
-from engine.text.language.calendar import Dated, Unit, resolve
 from engine.text.language.categories import TEXT_CHARS_MAX, Category
 from engine.text.language.categories.category_rules import categories_in
 from engine.text.language.categories.marked_text import MARKS, Mark, MarkedText
 from engine.text.language.categories.people import NamedPeople, named_in
 from engine.text.language.categories.places_and_times import is_place
-from engine.text.language.time_mentions import find_times
 
 
 class Domain(StrEnum):
@@ -33,10 +31,6 @@ class Domain(StrEnum):
     """Dates and events."""
     THING = "thing"
     """Names whose domain is not known."""
-
-
-CHARS_MAX = 4096
-"""Only this many characters at the beginning of a text are searched."""
 
 
 TYPE: Final = 8.0
@@ -217,20 +211,3 @@ def _is_place(text: ReadText, words: tuple[str, ...]) -> bool:
     people = {one.start for one in text.named.people}
     runs = (one for one in text.named.runs if one.start not in people and one.words == words)
     return any(is_place(text.marked, run) for run in runs)
-
-
-def dates_in(text: str) -> Iterator[tuple[str, str]]:
-    """Yield each day, month and year that a text names with its year.
-
-    Each date is yielded as `2016-03-03`, `2016-03` or `2016`, and as the text writes it. Relative times and
-    dates without a year are left out, because texts of different times can mean different dates by them.
-    """
-    read = text[:CHARS_MAX]
-    for mention in find_times(read):
-        when = mention.when
-        if not isinstance(when, Dated) or when.length != 1 or resolve(when, None) is None:
-            continue
-        parts = [f"{when.year:04}", f"{when.month:02}", f"{when.day:02}"]
-        shown = {Unit.YEAR: 1, Unit.MONTH: 2, Unit.DAY: 3}.get(when.unit)
-        if shown is not None:
-            yield "-".join(parts[:shown]), " ".join(read[mention.start : mention.end].split())

@@ -10,7 +10,7 @@ name.
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
@@ -164,14 +164,6 @@ class NameReader:
         self.connect(name)
         if name.text != name.text.lower():
             name.atoms |= self._containing(name.text)
-
-    def dated(self, identity: str, text: str, atoms: Iterable[bytes]) -> Name:
-        """Return the name of a date that these atoms mention, joined with a tag of this name."""
-        name = self._names.get(identity) or self.name(identity) or Name(identity, text, None, None)
-        self.connect(name)
-        name.atoms |= frozenset(atoms)
-        self._names[identity] = name
-        return name
 
     def _containing(self, text: str) -> frozenset[bytes]:
         """Return the ids of at most `TEXTS_MAX` live atoms that contain a name as it is spelt."""
