@@ -11,10 +11,10 @@ from collections.abc import Sequence
 
 from backends.base import Reader
 from engine.followers.records import count
-from engine.followers.trees import read_value, subject_of, value_after
+from engine.followers.trees import first_value, read_value, subject_of, value_after
 from engine.ledger.journal import read_header, read_log
 from engine.ledger.layout import EDGE_FROM, EDGE_TO, atom_key, journal_key
-from engine.ledger.records import FIRST_TYPE_CODE, decode_edge, read_counters, type_code
+from engine.ledger.records import FIRST_TYPE_CODE, Counters, decode_edge, read_counters, type_code
 from engine.trust.audit.comparison import Difference
 from proofs.events import (
     ERASING_KINDS,
@@ -22,6 +22,7 @@ from proofs.events import (
     EdgeDetail,
     Entry,
     EventKind,
+    Header,
     TypeBody,
     TypeDetail,
 )
@@ -70,6 +71,8 @@ class _Chain:
     def problem(self, entry: Entry) -> str | None:
         """Return the problem with the next event. If there is no problem, apply the event and return None."""
         header = entry.header
+        if self._adds_an_atom(header):
+            return None
         problem = self._order_problem(entry) or self._detail_problem(entry)
         if problem is None:
             subject = subject_of(header)
@@ -78,6 +81,27 @@ class _Chain:
             self._counters = count((entry,), self._counters)
             self._time, self._last = header.time, header.kind
         return problem
+
+    def _adds_an_atom(self, header: Header) -> bool:
+        """If the event adds an atom and breaks no rule, apply it and return True; otherwise return False.
+
+        Most events add an atom. For them, this function takes a third of the time of the other checks.
+        """
+        detail, (ordinal, next_type) = header.detail, self._counters
+        if (
+            header.kind is not EventKind.ATOM_ADDED
+            or not isinstance(detail, AtomDetail)
+            or (header.prev, detail.ordinal, detail.replaced) != (None, ordinal, None)
+            or header.time < self._time
+            or self._last is None
+            or detail.id == _NO_ID
+            or self._value("atoms", detail.id) is not None
+        ):
+            return False
+        self._values["atoms", detail.id] = first_value(header)
+        self._counters = Counters(ordinal + 1, next_type)
+        self._time, self._last = header.time, header.kind
+        return True
 
     def _order_problem(self, entry: Entry) -> str | None:
         header = entry.header
