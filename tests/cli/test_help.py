@@ -5,7 +5,9 @@ import re
 import pytest
 
 from engine.cli.command_tree import COMMANDS
+from engine.cli.export_commands import FORMATS as EXPORTED
 from engine.cli.help_command import EXIT_CODES
+from engine.cli.import_commands import FORMATS as IMPORTED
 from tests.support.command_line import Cli
 from tests.support.command_reference import DOCUMENT, common_lists, common_rows, rendered, sections_of
 
@@ -94,3 +96,9 @@ def test_a_misspelt_command_is_answered_with_its_like(bare: Cli) -> None:
     result = bare("recal")
     assert result.code == 2
     assert "did you mean recall" in result.err
+
+
+def test_the_help_names_every_format(bare: Cli) -> None:
+    """The help of `import` and of `export` lists the formats that the commands accept."""
+    for name, formats in (("import", IMPORTED), ("export", EXPORTED)):
+        assert f"One of: {', '.join(formats)}." in " ".join(bare("help", name).out.split())
