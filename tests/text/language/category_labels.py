@@ -3,8 +3,9 @@
 24 turns of LoCoMo, 18 passages of HotpotQA and 18 notes of the garden were drawn at random, three times.
 36 more texts were chosen by their titles, because the others have little about industry and technology. The
 first two draws and the chosen texts were read during the development of the rules. The last draw was
-labelled before the rules were applied to it. A label follows the definition of a category strictly: two
-people must be *named*, a point in time must be *mentioned*, not a frequency or a duration.
+labelled before the rules were applied to it. A label follows the definition of a category strictly: the
+text must speak of two people by name, apart from its speaker and from whoever the speaker addresses, or of
+somebody's relative or friend; a point in time must be *mentioned*, not a frequency or a duration.
 """
 
 from __future__ import annotations
@@ -27,22 +28,22 @@ locomo conv-30 D7:13 | E
 locomo conv-43 D12:5 | E
 locomo conv-26 D13:6 | N
 locomo conv-41 D13:9 |
-locomo conv-30 D4:6 | R
+locomo conv-30 D4:6 |
 locomo conv-42 D27:36 | E
 locomo conv-42 D20:12 |
-locomo conv-42 D24:13 | RE
+locomo conv-42 D24:13 | E
 locomo conv-43 D26:23 | NLEM
 locomo conv-42 D5:9 |
 locomo conv-41 D4:11 |
-locomo conv-26 D18:5 | RLE
-locomo conv-42 D27:5 | RE
-locomo conv-26 D7:9 | RE
+locomo conv-26 D18:5 | LE
+locomo conv-42 D27:5 | E
+locomo conv-26 D7:9 | E
 locomo conv-42 D8:4 | NLM
-locomo conv-42 D17:2 | REN
+locomo conv-42 D17:2 | EN
 locomo conv-43 D18:14 |
 locomo conv-26 D1:9 | E
 locomo conv-42 D19:17 | C
-locomo conv-41 D14:18 | R
+locomo conv-41 D14:18 |
 locomo conv-41 D8:8 | NEM
 locomo conv-43 D15:21 |
 locomo conv-26 D19:15 | E
@@ -63,13 +64,13 @@ hotpot p432 | NLM
 hotpot p743 | RNLM
 hotpot p29 | RLM
 hotpot p540 | LM
-hotpot p227 | M
+hotpot p227 | RM
 hotpot p782 | LM
 garden maximally inclusive |
 garden pomodoros for the revolution | M
 garden social coop wiki | T
 garden embracing piracy |
-garden journal/2022-07-18 | NM
+garden journal/2022-07-18 | RNM
 garden eisejuaz |
 garden distributed cognition |
 garden nerds of the world unite |
@@ -120,15 +121,15 @@ garden yubnub | T
 garden pleroma | T
 garden pebble beach |
 locomo conv-26 D11:17 |
-locomo conv-26 D17:22 | R
-locomo conv-26 D16:14 | RE
+locomo conv-26 D17:22 |
+locomo conv-26 D16:14 | E
 locomo conv-42 D2:6 |
-locomo conv-30 D14:20 | R
+locomo conv-30 D14:20 |
 locomo conv-43 D28:20 |
-locomo conv-41 D22:17 | R
+locomo conv-41 D22:17 |
 locomo conv-41 D12:18 |
 locomo conv-43 D18:7 |
-locomo conv-41 D4:21 | R
+locomo conv-41 D4:21 |
 locomo conv-43 D18:11 | E
 locomo conv-26 D8:12 | E
 locomo conv-43 D14:3 | E
@@ -138,10 +139,10 @@ locomo conv-43 D24:7 | E
 locomo conv-42 D8:19 | N
 locomo conv-43 D1:6 |
 locomo conv-42 D3:22 |
-locomo conv-43 D8:1 | RNMC
+locomo conv-43 D8:1 | NMC
 locomo conv-42 D19:15 |
 locomo conv-42 D28:25 | EC
-locomo conv-41 D15:3 | RNMCE
+locomo conv-41 D15:3 | NMCE
 locomo conv-26 D8:13 |
 hotpot p891 | RILMN
 hotpot p28 | C
@@ -179,30 +180,30 @@ garden journal/2022-10-14 | MT
 garden journal/2022_03_01 | MI
 garden michael taft |
 garden big in japan | L
-locomo conv-41 D10:1 | REN
+locomo conv-41 D10:1 | EN
 locomo conv-43 D15:27 |
-locomo conv-43 D8:2 | R
+locomo conv-43 D8:2 |
 locomo conv-30 D6:16 |
 locomo conv-42 D3:14 |
 locomo conv-43 D17:18 |
-locomo conv-42 D25:1 | R
+locomo conv-42 D25:1 |
 locomo conv-43 D21:7 | E
-locomo conv-43 D14:2 | R
-locomo conv-26 D13:16 | R
+locomo conv-43 D14:2 |
+locomo conv-26 D13:16 |
 locomo conv-43 D18:6 |
 locomo conv-26 D3:19 | E
-locomo conv-42 D23:30 | R
-locomo conv-41 D13:27 | R
+locomo conv-42 D23:30 |
+locomo conv-41 D13:27 |
 locomo conv-43 D8:29 | M
-locomo conv-41 D9:4 | RNM
-locomo conv-30 D19:12 | R
+locomo conv-41 D9:4 | NM
+locomo conv-30 D19:12 |
 locomo conv-42 D24:5 | E
 locomo conv-43 D7:4 | NEM
 locomo conv-43 D8:24 | ME
-locomo conv-42 D25:11 | R
+locomo conv-42 D25:11 |
 locomo conv-42 D9:12 |
 locomo conv-43 D24:9 |
-locomo conv-30 D11:8 | R
+locomo conv-30 D11:8 |
 hotpot p237 | NLM
 hotpot p650 |
 hotpot p155 | M

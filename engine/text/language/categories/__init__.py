@@ -22,7 +22,7 @@ class Category(StrEnum):
     """A semantic category of texts. Its value is the tag of the category, in caseless form."""
 
     RELATIONSHIP = "relationship"
-    """The text names at least two people, or somebody's relative or friend."""
+    """The text speaks of at least two people, or of somebody's relative or friend."""
     NARRATIVE = "narrative"
     """The text says that somebody did something, and says when it happened or after which event."""
     TECHNICAL = "technical"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from engine.text.analyzer import STOP_WORDS
 from engine.text.language.categories.marked_text import (
     DETERMINERS,
     LISTS,
@@ -13,6 +14,7 @@ from engine.text.language.categories.marked_text import (
     is_word,
 )
 from engine.text.language.categories.people import NamedPeople
+from engine.text.language.lexicon import ADJECTIVES
 
 _ADVERBS: Final = frozenset(LISTS["adverbs"])
 _COPULAS: Final = frozenset({"was", "were"})
@@ -68,6 +70,8 @@ def acts(marked: MarkedText, at: int, *, pronoun: bool = False) -> bool:
     After a pronoun, "was" and "were" alone say how somebody was; an action has another verb after them.
     """
     at += marked.words[at] in _ADVERBS
+    if marked.asks(at):
+        return False
     if pronoun and marked.words[at] in _COPULAS:
         at += 2 if marked.words[at + 1] in _ADVERBS else 1
         return is_past(marked, at) or marked.words[at].endswith("ing")
@@ -101,6 +105,9 @@ def _gives_reason(marked: MarkedText, at: int) -> bool:
         return _since_gives_reason(marked, at)
     if word == "otherwise":
         return marked.begins(at)
+    if word == "causes":
+        noun = before in STOP_WORDS or before in ADJECTIVES or not is_word(before)
+        return not noun and is_word(marked.words[at + 1]) and not marked.marks[at + 1] & Mark.SUBJECT
     after = at + 2 if marked.words[at + 1] == "," else at + 1
     following = marked.words[after]
     if word == "so" and _is_so_that(marked, at):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from itertools import repeat
+from itertools import islice, repeat
 from typing import Final
 
 from engine.text.language.lexicon import read_lists
@@ -120,6 +120,7 @@ _CONTEXTUAL: Final = (
 _EMOTION: Final = Mark.EMOTIONAL | Mark.EMOTIONAL_HINT
 _SENTENCE_ENDS: Final = frozenset(["", *'.!?:;\n-*#>\u2026"\u201c('])
 DETERMINERS: Final = frozenset(LISTS["determiners"])
+_STOPS: Final = frozenset(".!?\n")
 SENTENCE_MARKS: Final = frozenset(".!?")
 """The characters that end a sentence."""
 _BEYOND_LATIN: Final = "\u0250"
@@ -229,6 +230,11 @@ class MarkedText:
         """Return True if the token at index `at` begins with a capital letter."""
         first: str = self.tokens[at][:1]
         return first != self.words[at][:1]
+
+    def asks(self, at: int) -> bool:
+        """Return True if the sentence around the token at index `at` is a question."""
+        after = islice(self.tokens, at, None)
+        return next((token for token in after if token in _STOPS), "") == "?"
 
     def begins(self, at: int) -> bool:
         """Return True if the token at index `at` begins a sentence or a line."""

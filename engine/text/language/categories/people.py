@@ -20,7 +20,11 @@ _DATES: Final = Mark.TEMPORAL | Mark.NAME
 _NOT_ALONE: Final = Mark.PLACE | Mark.TEMPORAL | Mark.SEASON | Mark.MONTH_SHORT | Mark.SPAN
 _PLACED: Final = frozenset(LISTS["placed"])
 _VERBS_OF_PEOPLE: Final = frozenset(LISTS["verbs_of_people"])
+_OPENING_MAX: Final = 4
 _ADDRESS_ENDS: Final = frozenset(",!.?-\n") | {"\u2013", "\u2014", ""}
+_DESCRIBING: Final = frozenset(
+    {"who", "which", "whose", "the", "a", "an", "our", "my", "his", "her", "and", "aged"}
+)
 _PREFIX_MIN: Final = 3
 _LABEL_WORDS_MAX: Final = 3
 _NAME_WORDS_MAX: Final = 4
@@ -52,11 +56,13 @@ class NamedPeople(NamedTuple):
     people: list[CapitalisedRun]
     """The runs that name people, one for each mention. The `words` of a run begin with the given name, if
     any."""
+    absent: list[CapitalisedRun]
+    """Those of `people` of whom the text speaks: neither the speaker of a line, nor whoever it addresses."""
 
     @property
     def several(self) -> bool:
-        """True if the text names at least two different people."""
-        first, *others = [one.words for one in self.people] or [()]
+        """True if the text speaks of at least two different people."""
+        first, *others = [one.words for one in self.absent] or [()]
         return any(not _is_same_person(first, other) for other in others)
 
     @property
@@ -75,7 +81,11 @@ def named_in(text: MarkedText) -> NamedPeople:
         if person is not None:
             people.append(person)
         previous = person
-    return NamedPeople(runs, people)
+    speakers = [one for one in people if is_label(text, one.start, one.end)]
+    absent = [one for one in people if one not in speakers]
+    if speakers:
+        absent = [one for one in absent if not is_addressed(text, one.end - len(one.words), one.end)]
+    return NamedPeople(runs, people, absent)
 
 
 def _runs(text: MarkedText) -> Iterator[CapitalisedRun]:
@@ -86,7 +96,8 @@ def _runs(text: MarkedText) -> Iterator[CapitalisedRun]:
             parts = []
         mark = text.marks[at]
         initial = len(text.tokens[at]) == 1 and text.words[at + 1] == "."
-        if text.words[at] in STOP_WORDS and not mark & Mark.NAME and not initial:
+        dates = mark & _DATES == Mark.TEMPORAL and text.marks[at + 1] & Mark.NAME  # `Yesterday Jade came`
+        if dates or (text.words[at] in STOP_WORDS and not mark & Mark.NAME and not initial):
             if parts:
                 yield _run(text, parts)
                 parts = []
@@ -145,7 +156,9 @@ def _is_used_as_name(text: MarkedText, run: CapitalisedRun) -> bool:
     if run.marks[-1] & _NOT_ALONE or text.words[run.start - 1] in _PLACED:
         return False
     return not text.begins(run.start) or bool(
-        text.marks[run.end] & (Mark.PAST | Mark.SPEAKING) or text.words[run.end] in _VERBS_OF_PEOPLE
+        text.marks[run.end] & (Mark.PAST | Mark.SPEAKING)
+        or text.words[run.end] in _VERBS_OF_PEOPLE
+        or text.words[run.end].endswith("ed")
     )
 
 
@@ -173,7 +186,7 @@ def _is_person_by_surroundings(
     if len(run.words) == 1:
         if not run.marks[0] and _is_joined_to_name(text, run):
             return True
-        spoken = text.marks[run.end] & Mark.SPEAKING or is_addressed(text, run.start, run.end)
+        spoken = text.marks[run.end] & Mark.SPEAKING or _is_greeted(text, run.start, run.end)
         return bool(spoken) and not run.marks[0]
     if len(run.words) > _NAME_WORDS_MAX or any(mark & Mark.PLACE for mark in run.marks):
         return False
@@ -204,15 +217,30 @@ def is_label(text: MarkedText, start: int, end: int) -> bool:
     return text.tokens[end] == ":" and text.tokens[start - 1] in ("", "\n")
 
 
+def _is_greeted(text: MarkedText, start: int, end: int) -> bool:
+    """Return True if a greeting is before the name at `start:end`: `Hey Rob!`, `Wow, Rob, …`."""
+    greeting = start - 2 if text.tokens[start - 1] == "," else start - 1
+    return bool(text.marks[greeting] & Mark.GREETING) and text.tokens[end] in _ADDRESS_ENDS
+
+
 def is_addressed(text: MarkedText, start: int, end: int) -> bool:
-    """Return True if the text addresses somebody by the name at `start:end`: `Hey Rob!`, `Wow, Rob, …`."""
+    """Return True if the text calls somebody by the name at `start:end`, as in `Well done, Rob!`."""
     after, before = text.tokens[end], text.tokens[start - 1]
-    if after not in _ADDRESS_ENDS:
-        return False
-    if text.marks[start - 1] & Mark.GREETING or (before == "," and text.marks[start - 2] & Mark.GREETING):
+    if _is_greeted(text, start, end):
         return True
-    place = text.marks[start] & Mark.PLACE and not text.marks[start] & Mark.NAME
-    return before == "," and after in ("!", "?", ".") and not place and not text.is_capital(start - 2)
+    if after == "," and text.words[end + 1] in _DESCRIBING:
+        return False  # `Rob, our head, called`
+    if before == "," and after != "," and not text.is_capital(start - 2):
+        return not text.marks[start] & Mark.PLACE or bool(text.marks[start] & Mark.NAME)
+    # `See you later Rob!`, `Rob, you got this`: few words before the name, and none who does something.
+    opening = start
+    while opening > start - _OPENING_MAX and not text.begins(opening):
+        opening -= 1
+    said = any(text.marks[at] & Mark.SUBJECT and text.words[at] != "you" for at in range(opening, start))
+    listed = text.is_capital(end + 1) and text.words[end + 1][0] != "i"
+    if opening == start and not text.marks[start] & Mark.NAME:
+        return False  # `Hopefully, he will`
+    return after in ("!", ",") and text.begins(opening) and not said and not listed
 
 
 def _is_same_person(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
