@@ -1,7 +1,7 @@
 """The choice of the tags, mentions and relations for each text.
 
-A tag is a name, a category, or a topic: a key phrase or a key word that connects texts without names. A
-relation is added if a text states it, or if two names often occur together.
+A tag is a name, a category, or a topic: a phrase that connects texts without names. A relation is added if a
+text states it, or if two names often occur together.
 """
 
 from __future__ import annotations
@@ -11,8 +11,6 @@ from functools import partial
 from itertools import combinations, islice
 from math import log
 from typing import Final
-
-from pyroaring import BitMap
 
 from engine.base import validation
 from engine.base.errors import EngineError
@@ -33,6 +31,7 @@ from engine.knowledge.dreaming.name_uses import Name, Names
 from engine.knowledge.dreaming.relations import statements_of
 from engine.knowledge.dreaming.survey import ReadAtom, Survey, cached
 from engine.ledger.entities import entity_identity, entity_key, entity_name
+from engine.text.language.lexicon import ADJECTIVES
 
 EVIDENCE: Final = 16
 """To find two texts for which a topic is chosen, at most this many texts are read."""
@@ -168,8 +167,8 @@ def _tag(text: str) -> Iterator[str]:
         return
 
 
-Topic = tuple[str, ...]
-"""Two words in lower case that are adjacent in a text, or one word in lower case."""
+Topic = tuple[str, str]
+"""Two words in lower case that are adjacent in a text."""
 
 
 class Topics:
@@ -179,7 +178,7 @@ class Topics:
         self._survey = survey
         self._chosen: dict[int, tuple[Topic, ...]] = {}
         self._shared: dict[Topic, bool] = {}
-        self._ranks: dict[Topic, tuple[float, ...] | None] = {}
+        self._ranks: dict[Topic, tuple[float, int] | None] = {}
 
     def shared(self, text: ReadAtom, most: Callable[[ReadAtom], int]) -> Iterator[Topic]:
         """Yield the topics that are chosen for an internal text and for at least one other text.
@@ -196,46 +195,32 @@ class Topics:
 
         The same texts are read for every text with the topic, so that these two texts get it as well.
         """
-        first = islice(self._common(topic), EVIDENCE)
-        texts = (one for one in first if topic in self._of(one, None, most))
+        one, other = map(self._survey.among, topic)
+        texts = (at for at in islice(one & other, EVIDENCE) if topic in self._of(at, None, most))
         return sum(1 for _ in islice(texts, 2)) == 2
 
     def _of(self, ordinal: int, text: ReadAtom | None, most: Callable[[ReadAtom], int]) -> tuple[Topic, ...]:
-        """Return the topics of a text, which is read only if they are not known."""
+        """Return the topics of a text, the best first. The text is read only if they are not known."""
 
         def made() -> tuple[Topic, ...]:
             read = self._survey.read([ordinal])[0] if text is None else text
             count = most(read)
-            return tuple(islice(self._ranked(read), count)) if count > 0 else ()
+            found = read.tokenized.phrases() if count > 0 else ()
+            ranked = [(cached(self._ranks, topic, partial(self._rank, topic)), topic) for topic in found]
+            return tuple(topic for _, topic in sorted(one for one in ranked if one[0] is not None)[:count])
 
         return cached(self._chosen, ordinal, made)
 
-    def _ranked(self, text: ReadAtom) -> Iterator[Topic]:
-        """Yield the topics of a text: first phrases, the most cohesive first, then words."""
-        for topics in (text.tokenized.phrases(), [(word,) for word in text.tokenized.keywords()]):
-            ranked = []
-            for topic in topics:
-                rank = cached(self._ranks, topic, partial(self._rank, topic))
-                if rank is not None:
-                    ranked.append((rank, topic))
-            yield from (topic for _, topic in sorted(ranked))
-
-    def _common(self, topic: Topic) -> BitMap:
-        texts = self._survey.among(topic[0])
-        return texts if len(topic) == 1 else texts & self._survey.among(topic[1])
-
-    def _rank(self, topic: Topic) -> tuple[float, ...] | None:
+    def _rank(self, topic: Topic) -> tuple[float, int] | None:
         """Return the rank of a topic, the lowest for the best, or None if the topic is not suitable."""
-        survey = self._survey
-        config, texts = survey.config, len(survey.internal)
-        first, *others = map(survey.among, topic)
-        shared = first.intersection_cardinality(others[0]) if others else len(first)
+        config, texts = self._survey.config, len(self._survey.internal)
+        one, other = map(self._survey.among, topic)
+        shared = one.intersection_cardinality(other)
         if not config.atoms_min <= shared <= max(config.phrase_min, int(config.phrase_share * texts)):
             return None
-        if not others:
-            return None if topic[0] in config.stop else (-shared,)
-        cohesion = round(_cohesion(shared, len(first), len(others[0]), texts), _DIGITS)
-        return (-cohesion, -shared) if cohesion >= config.cohesion_min else None
+        cohesion = round(_cohesion(shared, len(one), len(other), texts), _DIGITS)
+        least = config.described_min if topic[0] in ADJECTIVES else config.cohesion_min
+        return (-cohesion, -shared) if cohesion >= least else None
 
 
 def _cohesion(both: int, one: int, other: int, texts: int) -> float:

@@ -58,6 +58,9 @@ class DreamConfig:
     cohesion_min: float = 0.5
     """A phrase becomes a tag only if its two words are at least this cohesive: 0 for two words that meet by
     chance, 1 for two words that never occur apart."""
+    described_min: float = 0.8
+    """The cohesion that a phrase needs if it begins with a common adjective: `social media` is a topic, but
+    `big impact` occurs in any text."""
     tags_per_atom: int = 8
     """The dreamer adds tags to an atom only until it has this many tags, including tags by other actors."""
     names_per_atom: int = 3
@@ -116,7 +119,7 @@ class DreamConfig:
                     raise InvalidInputError("stop must be a frozenset of words in lower case")
             elif one.name == "pipeline":
                 line(value, "pipeline", NAME_BYTES_MAX)
-            elif one.name.endswith("_share") or one.name == "cohesion_min":
+            elif one.name.endswith("_share") or one.name in ("cohesion_min", "described_min"):
                 if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
                     raise InvalidInputError(f"{one.name} must be 0 to 1, not {value!r}")
             elif integer(value, one.name) < 1:

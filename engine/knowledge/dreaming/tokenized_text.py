@@ -35,7 +35,6 @@ DAYS: Final = frozenset({"mon", "tue", "tues", "wed", "thu", "thur", "thurs", "f
 _ROMAN: Final = frozenset("ivxlcdm")
 _NO_PHRASE: Final = Mark.TEMPORAL | Mark.GREETING | Mark.SPAN | Mark.POINTING | Mark.PAST | Mark.ELIDED
 _WORD_CHARS_MIN: Final = 3
-_KEYWORD_CHARS_MIN: Final = 4
 _SHORT_CHARS_MAX: Final = 3
 """A word of at most this many capital letters may be an abbreviation."""
 _PHRASE_ENDINGS: Final = ("ly", "ed")
@@ -53,7 +52,6 @@ _IN_NAMES: Final = (
 )
 """The marks of given names, and of words such as `Bakery`, which are names together with another word."""
 _NO_PERSON: Final = Mark.ORGANIZATION | Mark.PLACE_TITLE | Mark.PLACE_NOUN | Mark.PLACE
-_NO_KEYWORD: Final = _NO_BEGINNING | Mark.EMOTIONAL | Mark.SPEAKING
 
 
 class Tokens(NamedTuple):
@@ -146,10 +144,6 @@ class TokenizedText:
                 phrases[before, word] = None
             before = word
         return list(phrases)
-
-    def keywords(self) -> list[str]:
-        """Return the words in lower case that may be tags by themselves, in the order of the text."""
-        return [word for word in dict.fromkeys(self._content) if word and _is_keyword(word)]
 
     @property
     def _content(self) -> list[str]:
@@ -275,18 +269,6 @@ def is_unlisted(word: str) -> bool:
 
 
 @lru_cache(1 << 15)
-def _is_keyword(word: str) -> bool:
-    return (
-        len(word) >= _KEYWORD_CHARS_MIN
-        and word.isalpha()
-        and word not in ADJECTIVES
-        and word not in GENERIC
-        and word not in NUMBERS
-        and not MARKS.get(word, 0) & _NO_KEYWORD
-    )
-
-
-@lru_cache(1 << 15)
 def _is_content(word: str) -> bool:
     return (
         len(word) >= _WORD_CHARS_MIN
@@ -294,6 +276,8 @@ def _is_content(word: str) -> bool:
         and word not in STOP_WORDS
         and word not in FUNCTION_WORDS
         and word not in ADVERBS
+        and word not in GENERIC
+        and word not in NUMBERS
         and not word.endswith(_PHRASE_ENDINGS)
         and not is_verb(word)
     )

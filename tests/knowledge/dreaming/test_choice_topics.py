@@ -27,10 +27,20 @@ def test_words_that_meet_by_chance_are_no_phrase() -> None:
     assert not any("kettle-lamp" in tags for tags in found)
 
 
-def test_a_text_without_a_phrase_shares_a_word() -> None:
-    """A rare word that two texts share becomes their tag if they have nothing better."""
+def test_a_word_alone_is_no_topic() -> None:
+    """A rare word that two texts share is not a tag: most such words say nothing of the subject."""
     found = tags_of("so much pottery again", "is it pottery then", "so it is", "then again")
-    assert ["pottery" in tags for tags in found] == [True, True, False, False]
+    assert not any("pottery" in tags for tags in found)
+
+
+def test_an_adjective_needs_a_close_noun() -> None:
+    """Two words of which the first is a common adjective are a tag only if they hardly occur apart."""
+    close = tags_of("the social media again", "more social media", "and rent", "a letter")
+    apart = tags_of(
+        "a big kettle here", "one big kettle", "a big lamp", "the big door", "a kettle", "no", "so"
+    )
+    assert any("social-media" in tags for tags in close)
+    assert not any("big-kettle" in tags for tags in apart)
 
 
 def test_slang_is_no_tag() -> None:
