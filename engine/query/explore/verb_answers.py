@@ -7,8 +7,8 @@ occur in no atom lower all scores. Hints are in the order of recall, with one ex
 for a page by its name, the beginning of the page comes first. Its score is at least the best score.
 
 Connections are triples `subject → predicate → object`. Edges come first, in the order of (type, other end)
-that SPEC, "Edges & Graph", defines; then the tags of an atom; then the neighbours of the atom in its source.
-Hidden atoms and hidden edges are left out.
+that SPEC, "Edges & Graph", defines, except that edges `mentions` follow all others. Then come the tags of an
+atom, and its neighbours in its source. Hidden atoms and hidden edges are left out.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ from engine.base.validation import atom_id, integer, positive, several, show_id
 from engine.commands.edges import known_type
 from engine.followers.names import page_title
 from engine.followers.tags import members
+from engine.ledger.entities import MENTIONS
 from engine.ledger.queries import (
     bodies_of,
     body_of,
@@ -301,7 +302,7 @@ def _has_tag(scope: Scope, record: AtomRecord, tag: str) -> Triple:
 
 def _of_atom(scope: Scope, record: AtomRecord, wanted: WantedEdges) -> Iterator[LazyTriple]:
     title = scope.name(record)
-    for edge in edges_at(scope.rows, record.id, wanted.direction, wanted.codes):
+    for edge in _relations_first(scope, edges_at(scope.rows, record.id, wanted.direction, wanted.codes)):
         other = read_atom(scope.rows, far_end(edge, record.id))
         if other is not None and other.state is State.LIVE and wanted.passes(other):
             yield partial(_of_edge, scope, edge, title, record.id, other)
@@ -313,6 +314,17 @@ def _of_atom(scope: Scope, record: AtomRecord, wanted: WantedEdges) -> Iterator[
         yield from _beside(scope, record, title, wanted.passes, after=True)
     if wanted.direction is not Direction.OUT:
         yield from _beside(scope, record, title, wanted.passes, after=False)
+
+
+def _relations_first(scope: Scope, edges: Iterator[EdgeRecord]) -> Iterator[EdgeRecord]:
+    """Yield the edges `mentions` last: hundreds of texts can mention a person, and few say what she is."""
+    mentions: list[EdgeRecord] = []
+    for edge in edges:
+        if type_name(scope.rows, edge.type) == MENTIONS:
+            mentions.append(edge)
+        else:
+            yield edge
+    yield from mentions
 
 
 def _of_edge(scope: Scope, edge: EdgeRecord, own: str, atom: bytes, other: AtomRecord) -> Triple:
