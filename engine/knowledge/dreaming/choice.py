@@ -14,13 +14,12 @@ from typing import Final
 
 from engine.base import validation
 from engine.base.errors import EngineError
-from engine.base.validation import show_id
 from engine.commands.transaction import Command
 from engine.followers.names import page_title
 from engine.knowledge.dreaming.dream_commands import (
     CATEGORIES,
+    RELATED,
     AddRelation,
-    Connect,
     End,
     Enrich,
     MentionLookup,
@@ -71,7 +70,7 @@ class Choice:
             if addition is not None:
                 commands.append(addition)
             if text.record.ordinal in self._survey.internal:
-                commands += self._related(self._names_in(text))
+                commands += self._related(text)
             commands += self._relater.commands(text)
         return commands
 
@@ -145,10 +144,10 @@ class Choice:
             tags += len(self._tag_names(text))
         return config.phrases_per_atom if tags < config.tags_min else 0
 
-    def _related(self, found: Sequence[Name]) -> Iterator[Connect]:
+    def _related(self, text: ReadAtom) -> Iterator[AddRelation]:
         """Yield the commands that relate names in a text, if the names often occur together."""
         survey = self._survey
-        for pair in combinations(found, 2):
+        for pair in combinations(self._names_in(text), 2):
             one, other = sorted(pair, key=lambda name: name.tokens.words)
             if (one.id, other.id) in self._connected:
                 continue
@@ -156,7 +155,9 @@ class Choice:
             shared, larger = len(first & second), max(len(first), len(second))
             if shared >= survey.config.together_min and shared >= survey.config.together_share * larger:
                 self._connected.add((one.id, other.id))
-                yield Connect(show_id(one.id), show_id(other.id), round(shared / larger, 2))
+                ends = End(one.text, one.id), RELATED, End(other.text, other.id)
+                weight = round(shared / larger, 2)
+                yield AddRelation(text.record.id, text.record.payload_seq, *ends, weight=weight)
 
 
 def _tag(text: str) -> Iterator[str]:

@@ -7,8 +7,6 @@ other processes can use the store, even if the backend allows only one process a
 
 from __future__ import annotations
 
-import select
-import socket
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -26,7 +24,7 @@ from engine.base.validation import PROVENANCES, atom_id
 from engine.commands.transaction import Command
 from engine.index.copies.duplicates import DuplicateGroup, duplicates
 from engine.knowledge.dreaming.choice import Choice
-from engine.knowledge.dreaming.dream_commands import DREAMER, AddRelation, Connect, Enrich, Learn
+from engine.knowledge.dreaming.dream_commands import DREAMER, AddRelation, Enrich, Learn
 from engine.knowledge.dreaming.dream_config import RULES, DreamConfig
 from engine.knowledge.dreaming.name_evidence import Judge
 from engine.knowledge.dreaming.name_uses import Names
@@ -66,6 +64,10 @@ DUPLICATES_MAX: Final = 20
 
 QUIET_SECONDS: Final = 30.0
 """The time in seconds without new events after which a store is idle."""
+
+
+WAKE_SECONDS: Final = 0.05
+"""The largest time in seconds for which a waiting thread does not look whether it has to stop."""
 
 
 CYCLE_ATOMS: Final = 1000
@@ -261,7 +263,8 @@ class _Cycle:
                 commands = choice.commands_for(texts)
                 for origin, some in groupby(commands, self._origin):
                     same = list(some)
-                    self._count(same, self._store.commit(same, DREAMER, origin=origin))
+                    self._store.commit(same, DREAMER, origin=origin)
+                    self._count(same)
             self._looked_at += len(part)
             self.cursor = self.cursor._replace(at=part[-1] + 1)
             self._progress(self._read + self._looked_at, self._read + len(ordinals))
@@ -282,8 +285,8 @@ class _Cycle:
             pending |= self._survey.named(name)
         return pending
 
-    def _count(self, commands: Sequence[Command], receipts: Sequence[Receipt]) -> None:
-        for command, receipt in zip(commands, receipts, strict=True):
+    def _count(self, commands: Sequence[Command]) -> None:
+        for command in commands:
             if isinstance(command, Enrich):
                 tags, edges = command.added
                 self._tagged += bool(tags)
@@ -291,8 +294,6 @@ class _Cycle:
                 self._mentions += edges
             elif isinstance(command, AddRelation):
                 self._relations += command.added
-            elif isinstance(command, Connect):
-                self._relations += receipt.changed
 
     def report(self, duplicates: Iterable[DuplicateGroup], *, dry_run: bool) -> DreamReport:
         """Return the report of this cycle."""
@@ -322,14 +323,10 @@ class StopSignal:
 
     def __init__(self) -> None:
         self._is_set = False
-        self._reading, self._writing = socket.socketpair()
-        self._writing.setblocking(False)
 
     def set(self) -> None:
-        """Set the signal and wake up the waiting thread. Setting the signal again has no effect."""
-        if not self._is_set:
-            self._is_set = True
-            self._writing.send(b"\x00")
+        """Set the signal. Setting it again has no effect."""
+        self._is_set = True
 
     def is_set(self) -> bool:
         """Return True if the signal has been set."""
@@ -337,12 +334,9 @@ class StopSignal:
 
     def wait(self, seconds: float) -> None:
         """Wait until the signal is set, but at most `seconds` seconds."""
-        select.select([self._reading], [], [], seconds)
-
-    def close(self) -> None:
-        """Close the sockets."""
-        self._reading.close()
-        self._writing.close()
+        until = time.monotonic() + seconds
+        while not self._is_set and (left := until - time.monotonic()) > 0:
+            time.sleep(min(left, WAKE_SECONDS))
 
 
 def watch(
@@ -388,8 +382,5 @@ def until_signalled() -> Iterator[StopSignal]:
     Within the context, these signals do not end the process.
     """
     stop = StopSignal()
-    try:
-        with at_end(stop.set):
-            yield stop
-    finally:
-        stop.close()
+    with at_end(stop.set):
+        yield stop

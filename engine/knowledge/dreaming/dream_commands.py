@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 from engine.base import limits, validation
 from engine.base.model import Receipt
-from engine.base.validation import atom_id, show_id
+from engine.base.validation import show_id
 from engine.commands import Add, Link, RegisterType, Revise, Tag
 from engine.commands.atoms import is_destroyed
 from engine.commands.edges import edge_weight, known_type
@@ -27,14 +27,15 @@ from engine.ledger.subject_history import subject_history
 from engine.text.language.categories import Category
 from proofs.codec import pack
 from proofs.events import AtomBody, AtomDetail, EdgeBody, EdgeDetail, EventKind, TagsBody
-from proofs.leaves import EdgeType, State, tag_identity
+from proofs.leaves import State, tag_identity
 
 DREAMER: Final = "dreamer"
 """The actor of every event of the dreamer."""
 
 CATEGORIES: Final = frozenset(category.value for category in Category)
 
-RELATED: Final = bytes([EdgeType.RELATED_TO])
+RELATED: Final = "related_to"
+"""The predicate of two entities that many texts mention together."""
 
 _PLAIN: Final = EdgeBody(edge_weight(1.0), b"")
 """The body of the events that add edges `mentions`."""
@@ -242,33 +243,6 @@ class Enrich:
         return len(new)
 
 
-@dataclass(frozen=True, slots=True)
-class Connect:
-    """A command that adds an edge `related_to` between two entities.
-
-    No edge is added if an edge `related_to` between the two entities exists or existed in either direction.
-    """
-
-    src: str
-    dst: str
-    weight: float
-
-    def decide(self, tx: Transaction) -> Receipt:
-        """Append the event that adds the edge.
-
-        Append nothing if one of the entities is hidden, or if the edge was ever recorded in either direction.
-        """
-        one, other = atom_id(self.src), atom_id(self.dst)
-        for end in (one, other):
-            there = tx.atom(end)
-            if there is None or there.state is not State.LIVE:
-                return receipt(end, State.TOMBSTONED)
-        for ends in ((one, other), (other, one)):
-            if (edge := tx.edge(ends[0], RELATED, ends[1])) is not None:
-                return receipt(one, edge.state)
-        return Link(self.src, EdgeType.RELATED_TO, self.dst, self.weight).decide(tx)
-
-
 class End(NamedTuple):
     """An end of a relation."""
 
@@ -279,7 +253,7 @@ class End(NamedTuple):
 
 @dataclass(slots=True)
 class AddRelation:
-    """A command that adds the edge for a relation, with the sentence as its evidence.
+    """A command that adds the edge for a relation, with the sentence as its evidence, if one states it.
 
     The data of the edge names the atom (`source`), the event with the content that was read (`seq`) and the
     sentence, by its first character and the character after its last one (`at`). The text of the sentence is
@@ -291,7 +265,9 @@ class AddRelation:
     subject: End
     predicate: str
     object: End
-    at: tuple[int, int]
+    at: tuple[int, int] | None = None
+    """The first character of the sentence, and the one after its last; None if no single text states it."""
+    weight: float = 1.0
     added: int = field(default=0, init=False)
     """The number of edges between entities that were added when the command was last decided: 0 or 1."""
 
@@ -312,10 +288,12 @@ class AddRelation:
         for end, part in zip((self.subject, self.object), ends, strict=True):
             if part is not None and tx.atom(part) is None:
                 Add(end.name, kind=ENTITY, key=entity_key(end.name), meta=IMPLIED_META).decide(tx)
-        RegisterType(self.predicate).decide(tx)
-        data = pack({"source": self.atom, "seq": self.payload_seq, "at": list(self.at)})
         src, dst = (show_id(part) for part in ends if part is not None)
-        Link(src, self.predicate, dst, data=data).decide(tx)
+        data = b""
+        if self.at is not None:
+            RegisterType(self.predicate).decide(tx)
+            data = pack({"source": self.atom, "seq": self.payload_seq, "at": list(self.at)})
+        Link(src, self.predicate, dst, self.weight, data).decide(tx)
         self.added = 1
         self._mention(tx, src, dst)
         return receipt(self.atom, State.LIVE, *tx.events[first:])
@@ -326,7 +304,7 @@ class AddRelation:
             return False
         if tx.edge(src, code, dst) is not None:
             return True
-        return self.predicate in SYMMETRIC and tx.edge(dst, code, src) is not None
+        return self.predicate in (RELATED, *SYMMETRIC) and tx.edge(dst, code, src) is not None
 
     def _mention(self, tx: Transaction, *ends: str) -> None:
         RegisterType(MENTIONS).decide(tx)

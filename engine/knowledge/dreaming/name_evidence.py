@@ -327,25 +327,13 @@ def _begins(name: Tokens, word: str) -> bool:
 
 
 def _sentence_with(name: str, text: ReadAtom) -> tuple[str, int, int] | None:
-    """Return a sentence of a text that has the name alone, and where the name begins and ends."""
+    """Return the first sentence of a text with the name, and where the name begins and ends in it."""
     content = text.body.content[: text.tokenized.chars].replace("\u2019", "'")
     for sentence in sentences_of(content) if name in content else ():
         at = sentence.find(name)
-        if at >= 0 and sentence[-1] in _ENDS and _is_alone(sentence, at, at + len(name)):
+        if at >= 0 and sentence[-1] in _ENDS:
             return sentence, at, at + len(name)
     return None
-
-
-def _is_alone(sentence: str, start: int, end: int) -> bool:
-    """Return True if words are whole words, and not next to a capitalised word inside the sentence."""
-    if sentence[start - 1 : start].isalnum() or sentence[end : end + 1].isalnum():
-        return False
-    if sentence[end : end + 1] == " " and sentence[end + 1 : end + 2].isupper():
-        return False
-    before = sentence[:start].split()
-    if len(before) < 2 or not sentence[:start].endswith(" "):
-        return True
-    return not (before[-1][0].isupper() and before[-1][-1].isalnum())
 
 
 def _bare(name: str) -> str:

@@ -1,18 +1,16 @@
 """The installed spaCy pipeline for English, if there is one, which recognises names in sentences.
 
 spaCy is imported only when a sentence has to be read. Only packages that are registered as spaCy models are
-considered, and of these only pipelines whose own description says that they are for English. Of a pipeline,
-only the component `ner` is loaded, with what it builds upon: nothing parses.
+considered, and of these only those for English. Of a pipeline, the component `ner` is loaded, with what it
+builds upon: nothing parses.
 """
 
 from __future__ import annotations
 
 import importlib.util
-import json
 import os
 from collections.abc import Iterator, Sequence
 from importlib.metadata import entry_points
-from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from backends.errors import installing
@@ -31,8 +29,7 @@ VARIABLE: Final = "ENGINE_PIPELINE"
 GROUP: Final = "spacy_models"
 """The group of entry points by which packages register spaCy pipelines."""
 
-_NEEDED: Final = "ner"
-_LOADED: Final = frozenset({_NEEDED, "tok2vec", "transformer"})
+_UNUSED: Final = ("tagger", "parser", "senter", "lemmatizer", "morphologizer", "attribute_ruler")
 _BATCH: Final = 64
 _NAMES: Final = frozenset({"PERSON", "ORG", "GPE", "LOC", "FAC", "PRODUCT", "WORK_OF_ART", "EVENT", "LAW"})
 """The labels of what has a name of its own. Nationalities, languages and dates are left out."""
@@ -43,7 +40,6 @@ class Pipeline(NamedTuple):
 
     package: str
     version: str
-    components: tuple[str, ...] = ()
 
     @property
     def label(self) -> str:
@@ -79,23 +75,9 @@ def _installed() -> Iterator[Pipeline]:
     if importlib.util.find_spec("spacy") is None:
         return
     for entry in sorted(entry_points(group=GROUP), key=lambda entry: entry.value):
-        package = entry.module
-        spec = importlib.util.find_spec(package)
-        if spec is None or spec.origin is None:
-            continue
-        meta = _meta(Path(spec.origin).parent / "meta.json")
-        components = meta.get("pipeline")
-        if meta.get("lang") == "en" and isinstance(components, list) and _NEEDED in components:
-            yield Pipeline(package, str(meta.get("version", "")), tuple(map(str, components)))
-
-
-def _meta(path: Path) -> dict[str, object]:
-    """Return the description of a pipeline, or nothing if the package has no valid one."""
-    try:
-        meta = json.loads(path.read_bytes())
-    except (OSError, ValueError):
-        return {}
-    return meta if isinstance(meta, dict) else {}
+        # The name of a pipeline begins with its language.
+        if entry.name.startswith("en_") and entry.dist is not None:
+            yield Pipeline(entry.module, entry.dist.version)
 
 
 class Recognizer:
@@ -124,8 +106,7 @@ class Recognizer:
             try:
                 import spacy
 
-                unused = [one for one in self.pipeline.components if one not in _LOADED]
-                self._loaded = spacy.load(self.pipeline.package, exclude=unused)
+                self._loaded = spacy.load(self.pipeline.package, exclude=_UNUSED)
             except (ImportError, OSError, ValueError) as error:
                 raise SystemFailureError(
                     f"spaCy cannot load the pipeline {self.pipeline.label}: {error}",

@@ -153,17 +153,6 @@ class TokenizedText:
             for surface, word, mark in zip(self.surfaces, self.words, self.read.marks, strict=True)
         ]
 
-    def has_pair(self, first: str, second: str) -> bool:
-        """Return True if two words, given in lower case, are adjacent anywhere in the text."""
-        words, at = self.words, -1
-        try:
-            while True:
-                at = words.index(first, at + 1)
-                if words[at + 1] == second:
-                    return True
-        except ValueError:
-            return False
-
     def is_casual_name(self, start: int, end: int) -> bool:
         """Return True if these words, in small letters, may be a name because the whole text is so written.
 

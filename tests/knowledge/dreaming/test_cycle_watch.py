@@ -23,7 +23,6 @@ class Looks(StopSignal):
 
     def __init__(self, looks: int, between: Callable[[int], None] = lambda _look: None) -> None:
         super().__init__()
-        self.close()
         self.looks, self.between, self.waited, self.over = looks, between, 0, False
 
     def wait(self, seconds: float) -> None:
