@@ -260,7 +260,7 @@ class _Sentence:
         start = at
         while at - start < _GAP_MAX and at not in self._starts and self._is_between(at):
             at += 1
-        apposed = self._words[at] == "," and at > start + 1 and at + 1 in self._starts
+        apposed = self._words[at] == "," and at != start + 1 and at + 1 in self._starts
         if apposed and self._words[self._starts[at + 1].end] in _BREAKS:
             at += 1  # `this amazing woman, Jean, who`
         end = self._starts[at].end if at in self._starts else at
@@ -308,10 +308,10 @@ class _Sentence:
         return not (pattern.subject == "any" and is_past(word))
 
     def _is_modifier(self, phrase: Phrase, at: int) -> bool:
-        """Return True if a noun follows the phrase: `a 1994 Bollywood film directed by`."""
+        """Return True if the phrase is before or ends with a noun: `a 1994 Bollywood film directed by`."""
         after = self._words[phrase.end]
-        noun = after.isalpha() and after not in _FILLERS and after not in FUNCTION_WORDS
-        return noun and phrase.end < at
+        plain = after.replace("-", "").isalpha() and after not in _FILLERS and after not in FUNCTION_WORDS
+        return phrase.noun or (phrase.end < at and (plain or after == "/"))
 
     def _subject_at(self, left: int, at: int, pattern: Pattern) -> list[str]:
         """Return the subjects for a word that is no name: `I`, `who`, `it`, or what a clause begins after."""
@@ -447,7 +447,8 @@ class _Sentence:
         """Yield the statements of `"Becoming Nicole" by Amy Ellis Nutt` and `Ed Sheeran's "Perfect"`."""
         for title in self._starts.values():
             author = self._starts.get(title.end + 1) if self._words[title.end] == "by" else None
-            owner = self._ends.get(title.start)
+            noun = self._names.is_noun(title.end, verbs=True)
+            owner = None if noun else self._ends.get(title.start)
             if title.quoted and owner is not None and self._names.owns(owner):
                 yield owner.text, "created", title.text
             full = author is not None and author.end - author.start > 1

@@ -74,7 +74,7 @@ class SentenceNames:
             case "group":
                 return len(marks) > 1 or not given
             case "title":
-                return phrase.quoted or not given
+                return phrase.quoted or not (given or self.is_noun(phrase.end, verbs=True))
             case "maker":
                 return not phrase.quoted
         return True
@@ -180,11 +180,12 @@ class SentenceNames:
         """Return the index after the common nouns that the name at `at:end` describes."""
         before, last = self.words[at - 1], end
         one = FUNCTION_WORDS.get(before) == "DET" and before not in ("the", "my")
-        while last < end + _NOUNS_MAX and not self.text.owns(end - 1) and self._is_noun(last, verbs=one):
+        while last < end + _NOUNS_MAX and not self.text.owns(end - 1) and self.is_noun(last, verbs=one):
             last += 1
         return last
 
-    def _is_noun(self, at: int, *, verbs: bool) -> bool:
+    def is_noun(self, at: int, *, verbs: bool = False) -> bool:
+        """Return True if a word can be a common noun; with `verbs`, even if it can be a verb, too."""
         word = self.words[at]
         if not word.isalpha() or self.is_capital(at) or word.endswith("ly"):
             return False
