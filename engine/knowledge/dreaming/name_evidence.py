@@ -43,7 +43,7 @@ _TITLE_SHARE: Final = 0.5
 
 _ENDS: Final = frozenset(".!?")
 _FIRST: Final = 3
-"""The fewest sentences that can show that words are no name: a pipeline often misses an unusual name."""
+"""The fewest sentences that show that a word is a nationality or language and no name."""
 _PERSON: Final = 2
 """The fewest texts that must address somebody by a name, or label what somebody says with it."""
 _BESIDE: Final = 2
@@ -107,7 +107,7 @@ class Verdict(Enum):
 
     NAME = "name"
     LIKELY = "likely"
-    """The words are a name, unless a pipeline never takes them for one."""
+    """The words are a name, unless a pipeline mostly takes them for a nationality or language."""
     UNLIKELY = "unlikely"
     """The words are not a name, unless a pipeline mostly takes them for one."""
     NO_NAME = "no name"
@@ -160,9 +160,9 @@ class Judge:
         verdict = self._verdict(tokens, evidence)
         if self._recognizer is None or verdict in (Verdict.NAME, Verdict.NO_NAME):
             return Found(tokens, aliases) if verdict in (Verdict.NAME, Verdict.LIKELY) else None
-        read, entity, touched = self._recognized(tokens, self._recognizer)
+        read, entity, other = self._recognized(tokens, self._recognizer)
         if verdict is Verdict.LIKELY:
-            return None if read >= _FIRST and not touched else Found(tokens, aliases)
+            return None if other >= _FIRST and 2 * other > read else Found(tokens, aliases)
         is_entity = entity >= self._config.atoms_min and 2 * entity > read
         return Found(tokens, aliases, by_pipeline=True) if is_entity else None
 
@@ -297,18 +297,18 @@ class Judge:
     def _recognized(self, tokens: Tokens, recognizer: Recognizer) -> tuple[int, int, int]:
         """Return three numbers of sentences with the words, one of each text.
 
-        They are the sentences read, those in which the words are a name for the pipeline, and those in which
-        one of the words is in such a name.
+        They are the sentences read, those in which the pipeline takes the words for a name, and those in
+        which it takes them for a nationality or language.
         """
         found = (_sentence_with(tokens.text, text) for text in self._sample(tokens))
         places = [place for place in found if place is not None][: self._config.parsed]
         names = recognizer.names_in([sentence for sentence, _, _ in places])
-        entity = touched = 0
-        for (sentence, start, end), spans in zip(places, names, strict=True):
-            near = [(one, other) for one, other in spans if one < end and start < other]
-            entity += any(_bare(sentence[one:other]) == tokens.text for one, other in near)
-            touched += bool(near)
-        return len(places), entity, touched
+        entity = other = 0
+        for (sentence, start, end), seen in zip(places, names, strict=True):
+            near = [one for one in seen if one.start < end and start < one.end]
+            entity += any(one.is_name and _bare(sentence[one.start : one.end]) == tokens.text for one in near)
+            other += any(not one.is_name for one in near)
+        return len(places), entity, other
 
     def _titled(self, tokens: Tokens, evidence: Evidence) -> tuple[str, ...]:
         """Return the word with the title that most of the texts put before it, or nothing."""

@@ -32,7 +32,20 @@ GROUP: Final = "spacy_models"
 _UNUSED: Final = ("tagger", "parser", "senter", "lemmatizer", "morphologizer", "attribute_ruler")
 _BATCH: Final = 64
 _NAMES: Final = frozenset({"PERSON", "ORG", "GPE", "LOC", "FAC", "PRODUCT", "WORK_OF_ART", "EVENT", "LAW"})
-"""The labels of what has a name of its own. Nationalities, languages and dates are left out."""
+"""The labels of what has a name of its own."""
+_PEOPLES: Final = frozenset({"NORP", "LANGUAGE"})
+"""The labels of nationalities and languages, which are capitalised as names are."""
+
+
+class Seen(NamedTuple):
+    """Words that a pipeline recognises in a sentence."""
+
+    start: int
+    """The first character."""
+    end: int
+    """The character after the last one."""
+    is_name: bool
+    """False for the name of a nationality or language."""
 
 
 class Pipeline(NamedTuple):
@@ -89,8 +102,8 @@ class Recognizer:
         """The package and version of the pipeline if it read a sentence, or None."""
         self._loaded: Language | None = None
 
-    def names_in(self, sentences: Sequence[str]) -> list[list[tuple[int, int]]]:
-        """Return, for each sentence, the first character of each name and the one after its last.
+    def names_in(self, sentences: Sequence[str]) -> list[list[Seen]]:
+        """Return the names in each sentence.
 
         Raises:
             SystemFailureError: spaCy cannot load the pipeline.
@@ -99,7 +112,14 @@ class Recognizer:
             return []
         self.used = self.pipeline.label
         docs = self._nlp().pipe(sentences, batch_size=_BATCH)
-        return [[(one.start_char, one.end_char) for one in doc.ents if one.label_ in _NAMES] for doc in docs]
+        return [
+            [
+                Seen(one.start_char, one.end_char, one.label_ in _NAMES)
+                for one in doc.ents
+                if one.label_ in _NAMES | _PEOPLES
+            ]
+            for doc in docs
+        ]
 
     def _nlp(self) -> Language:
         if self._loaded is None:

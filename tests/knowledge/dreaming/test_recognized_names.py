@@ -8,7 +8,7 @@ import pytest
 
 from engine.knowledge.dreaming import cycle
 from engine.knowledge.dreaming.dream_config import DreamConfig
-from engine.knowledge.dreaming.pipeline import Recognizer
+from engine.knowledge.dreaming.pipeline import Recognizer, Seen
 from tests.knowledge.dreaming.pipeline import PACKAGE, PARSED, needs_pipeline
 from tests.knowledge.dreaming.support import dreamt
 from tests.support.engines import engine_on
@@ -44,8 +44,8 @@ def test_an_entity_of_the_pipeline_is_a_name() -> None:
 
 
 @needs_pipeline
-def test_what_is_never_recognised_is_no_name() -> None:
-    """A capitalised word inside sentences is no name if the pipeline takes it for none in any of them."""
+def test_a_nationality_is_no_name() -> None:
+    """A capitalised word is no name if the pipeline mostly takes it for a nationality."""
     assert learned(*JUMPERS, config=RULES) == ("Norwegian",)
     assert learned(*JUMPERS, config=PARSED) == ()
 
@@ -98,7 +98,7 @@ def read_sentences(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     read: list[str] = []
     names_in = Recognizer.names_in
 
-    def kept(recognizer: Recognizer, sentences: Sequence[str]) -> list[list[tuple[int, int]]]:
+    def kept(recognizer: Recognizer, sentences: Sequence[str]) -> list[list[Seen]]:
         read.extend(sentences)
         return names_in(recognizer, sentences)
 
