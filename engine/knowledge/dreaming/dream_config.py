@@ -51,7 +51,7 @@ class DreamConfig:
     In a store with at least 512 internal texts, the number is at least 3; then it grows by one whenever the
     number of texts is eight times as large. In a larger memory, a name in two texts connects too little.
     """
-    phrase_share: float = 0.02
+    phrase_share: float = 0.005
     """A phrase becomes a tag only if at most this share of the atoms contains the phrase."""
     phrase_min: int = 5
     """A phrase in at most this many atoms is never rejected as too common."""
