@@ -19,6 +19,7 @@ from engine.base.validation import quoted
 
 if TYPE_CHECKING:
     from spacy.language import Language
+    from spacy.tokens import Doc
 
 AUTO: Final = "auto"
 """The setting that takes the first pipeline for English, in the alphabetical order of the packages."""
@@ -93,6 +94,12 @@ def _installed() -> Iterator[Pipeline]:
             yield Pipeline(entry.module, entry.dist.version)
 
 
+def _seen(doc: Doc) -> Iterator[Seen]:
+    for one in doc.ents:
+        if one.label_ in _NAMES or one.label_ in _PEOPLES:
+            yield Seen(one.start_char, one.end_char, one.label_ in _NAMES)
+
+
 class Recognizer:
     """Finds names in sentences with a pipeline, which is loaded for the first sentence."""
 
@@ -112,14 +119,7 @@ class Recognizer:
             return []
         self.used = self.pipeline.label
         docs = self._nlp().pipe(sentences, batch_size=_BATCH)
-        return [
-            [
-                Seen(one.start_char, one.end_char, one.label_ in _NAMES)
-                for one in doc.ents
-                if one.label_ in _NAMES | _PEOPLES
-            ]
-            for doc in docs
-        ]
+        return [list(_seen(doc)) for doc in docs]
 
     def _nlp(self) -> Language:
         if self._loaded is None:

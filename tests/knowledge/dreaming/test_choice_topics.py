@@ -41,8 +41,3 @@ def test_an_adjective_needs_a_close_noun() -> None:
     )
     assert any("social-media" in tags for tags in close)
     assert not any("big-kettle" in tags for tags in apart)
-
-
-def test_slang_is_no_tag() -> None:
-    """A word of the list of common words is not a tag, although few texts have it."""
-    assert tags_of("so wanna there", "if wanna then") == [frozenset(), frozenset()]

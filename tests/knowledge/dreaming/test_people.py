@@ -80,13 +80,3 @@ def test_other_words_before_a_comma_or_colon_are_no_people(text: str) -> None:
     with engine_on() as engine:
         talked(engine, *(f"{text} {number}" for number in range(30)))
         assert left_in(engine).entities == set()
-
-
-def test_what_a_person_undid_stays_undone() -> None:
-    """A short form that somebody removed from a person does not come back."""
-    with engine_on() as engine:
-        talked(engine, *GREETINGS)
-        engine.revise(entity(engine, "Melanie"), aliases=[])
-        engine.add("Caroline: Hey Mel! Once more.", source="chat", sequence=99)
-        engine.dream(config=RULES)
-        assert not engine.get(entity(engine, "Melanie")).aliases
