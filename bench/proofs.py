@@ -171,8 +171,8 @@ def log_proofs(job: Job) -> Result:
 
 def _entry(seq: int, leaf: bytes) -> Entry:
     """Return an event with a number and a leaf hash; its other fields are not used."""
-    detail = GenesisDetail(b"", "", b"")
-    return Entry(Header(seq, 0, EventKind.GENESIS, "", b"", None, detail), GenesisBody(b""), leaf)
+    detail = GenesisDetail(b"", "", b"", b"", 1)
+    return Entry(Header(seq, 0, EventKind.GENESIS, "", b"", None, detail), GenesisBody(b"", b"", b""), leaf)
 
 
 def log_proofs_rival(job: Job) -> Result:

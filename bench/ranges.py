@@ -34,7 +34,7 @@ from engine.index.columns import NewDocument
 from engine.index.index_view import IndexView, Tail
 from engine.index.postings import StoredPart, build_segment
 from engine.index.postings_cache import PostingsCache
-from engine.index.segments import SegmentName, segments_of
+from engine.index.segments import IndexKeys, SegmentName, segments_of
 from engine.ledger.journal import read_log
 from engine.query.recall.recall_config import Bm25Config
 from engine.query.recall.signals.scoring import MICRO, idf
@@ -118,21 +118,21 @@ def segments_in(start: int, stop: int) -> list[SegmentName]:
     return found
 
 
-def build(documents: Sequence[NewDocument], start: int) -> Range:
-    """Build the index of the documents from ordinal `start` on."""
+def build(documents: Sequence[NewDocument], start: int, keys: IndexKeys) -> Range:
+    """Build the index of the documents from ordinal `start` on, with the keys of the store."""
     begin = time.perf_counter()
     rows, batch, segments = MemoryBackend(), Batch(), []
     stop = end = start + len(documents)
     for name in segments_in(start, stop):
-        encoded = build_segment(name.row_prefix, [], documents[name.start - start : name.end - start])
+        encoded = build_segment(name.key, [], documents[name.start - start : name.end - start], keys)
         batch.rows.update(encoded.rows)
         batch.put(name.blocks_key, encoded.blocks)
         segments.append((name, encoded.summary))
     if batch.rows:
         rows.write(batch)
     end = segments[-1][0].end if segments else start
-    tail = Tail(b"tail", end, tuple(documents[end - start :]))
-    view = IndexView(rows, segments, tail, PostingsCache())
+    tail = Tail(b"tail", end, tuple(documents[end - start :]), keys)
+    view = IndexView(rows, segments, tail, PostingsCache(), keys)
     return Range(view, segments, tail, rows, time.perf_counter() - begin)
 
 
@@ -152,7 +152,7 @@ def check_rows(ranges: Sequence[Range], whole: Reader, count: int, root: bytes) 
         if len(inside) == 1:
             rows, summary = dict(inside[0].rows), inside[0].summary
         else:
-            rows, summary, _ = build_segment(name.row_prefix, inside, [])
+            rows, summary, _ = build_segment(name.key, inside, [], ranges[0].tail.keys)
             merged += 1
         assert rows == dict(whole.scan_prefix(name.row_prefix)), name
         leaves.append((name.key, summary))
@@ -169,7 +169,9 @@ def measure(
     """Cut the index, compare it with the whole, and describe what it cost."""
     count = len(bodies)
     bounds = [round(count * part / cuts / ALIGNED) * ALIGNED for part in range(cuts)] + [count]
-    ranges = [build(bodies[start:stop], start) for start, stop in pairwise(bounds)]
+    with store.view(store.index) as rows:
+        keys = store.index.keys(rows)
+    ranges = [build(bodies[start:stop], start, keys) for start, stop in pairwise(bounds)]
     took_whole, took_ranges, slowest, sent, own = 0.0, 0.0, 0.0, 0, 0
     with store.view(store.index) as rows:
         merged_segments = check_rows(ranges, rows, count, store.index.root(rows, read_log(rows).size))

@@ -384,7 +384,7 @@ class Engine:
         actor: str | None = None,
         if_head: int | None = None,
         request: str | None = None,
-        origin: str | None = None,
+        pipeline: str | None = None,
     ) -> list[Receipt]:
         """Carry out `commands` in order, all of them or none, in one durable batch.
 
@@ -395,7 +395,7 @@ class Engine:
                 any number.
             request: A key of at most 128 bytes, chosen by the caller, that identifies the request. Every
                 event records the key. The key is only recorded: `acting_as` makes a call safe to repeat.
-            origin: The producer of the events, such as a pipeline and its version, in at most 256 bytes.
+            pipeline: What made the events, such as a program and its version, in at most 256 bytes.
                 Every event records the producer.
 
         Returns:
@@ -414,7 +414,7 @@ class Engine:
         checked = [command for command in several(commands, "commands") if _is_command(command)]
         with self._writing(now=False), translated():
             return self.store.commit(
-                checked, self._actor(actor), if_head=if_head, request=self._key(request), origin=origin
+                checked, self._actor(actor), if_head=if_head, request=self._key(request), pipeline=pipeline
             )
 
     @client_only("`bulk` takes commands line by line")
@@ -424,7 +424,7 @@ class Engine:
         *,
         actor: str | None = None,
         request: str | None = None,
-        origin: str | None = None,
+        pipeline: str | None = None,
     ) -> Iterator[Receipt]:
         """Carry out any number of commands in batches of up to 1,000. Yield the receipts.
 
@@ -436,7 +436,7 @@ class Engine:
             commands: Command objects, such as instances of `engine.Add` and `engine.Link`.
             actor: The author of the events; None for the memory's own actor.
             request: As for `apply`.
-            origin: As for `apply`.
+            pipeline: As for `apply`.
 
         Yields:
             The receipt of each command, in order, once its batch is durable.
@@ -451,7 +451,7 @@ class Engine:
         checked = filter(_is_command, callers(several(commands, "commands")))
         with self._writing(), translated():
             yield from self.store.commit_many(
-                checked, self._actor(actor), request=self._key(request), origin=origin
+                checked, self._actor(actor), request=self._key(request), pipeline=pipeline
             )
 
     @embedded_only("`bulk` takes commands line by line")
@@ -522,7 +522,7 @@ class Engine:
         meta: Mapping[str, Scalar] | None = None,
         aliases: Iterable[str] | None = None,
         folder: str | None = None,
-        occurrence: int = 0,
+        occurrence: int | None = None,
         key: str | None = None,
         id: str | None = None,  # noqa: A002
         force: bool = False,
@@ -537,7 +537,8 @@ class Engine:
             tags: At most 256 tags, in any case, with or without `#`.
             buckets: The names of the coarse partitions (buckets) to which the atom belongs.
             source: The origin of the text, on one line, such as a file name.
-            sequence: A number by which the atoms of one source are sorted.
+            sequence: A number by which the atoms of one source are sorted. It distinguishes the ids of equal
+                texts.
             provenance: `internal`, `external` or `quarantine`.
             trust: The degree of trust in the content, from 0 to 100.
             created: The time at which the text was written, in µs or as a datetime with a zone; None for the
@@ -546,12 +547,12 @@ class Engine:
                 texts.
             aliases: Other names of the thing that the atom describes.
             folder: The folder that the source belongs to.
-            occurrence: The number of equal texts that come earlier in the source. It distinguishes the ids of
-                equal texts.
+            occurrence: The number of equal texts that come earlier in the source. If it is given, it
+                distinguishes the ids of equal texts in place of `sequence`.
             key: A name for the atom, chosen by the caller and unique within the source. The id is derived
                 from the source and this name.
             id: A UUID chosen by the caller. If neither `id` nor `key` is given, the id is derived from
-                source, content and `occurrence`.
+                source, content, and `sequence` or `occurrence`.
             force: Also add content that was erased, or an atom that was erased.
             once: Do not add a text that another atom holds already, equal or nearly equal (`add_once`).
                 Then `receipt.id` is the id of that atom, and `receipt.held` describes it.

@@ -24,15 +24,15 @@ SESSION = [
     "engine add 'Ms Okafor services the boiler in October.' --tag heating -q",
     "engine recall 'When is the kettle descaled?' -q",
     "# A proof that no text mentions a word. Checking it takes no store.",
-    "engine prove no-term unicorns -o absent.proof | sed 3q",
-    "engine verify-proof absent.proof --root $ROOT --store-id $STORE no-term unicorn",
+    "engine prove no-term unicorns -o absent.memproof | sed 3q",
+    "engine verify-proof absent.memproof --root $ROOT",
     "# Somebody deletes one row behind the program's back.",
     "sqlite3 memory.db \"DELETE FROM rows WHERE instr(key, 'kitchen')\"",
     "engine verify-root 2>/dev/null | grep -E 'verified|difference'",
     "# The journal is intact, so everything else can be made again.",
     "engine rebuild -q && engine verify-root -q | grep verified",
 ]
-VARIABLES = "ROOT=$(engine root -q) STORE=$(engine status -q | sed -n 's/^store id *//p')\n"
+VARIABLES = "ROOT=$(engine root -q)\n"
 
 ENGINE = """
 import sys

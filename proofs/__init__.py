@@ -1,7 +1,8 @@
 """Proofs and the hashes they use; this package imports no other package of the project.
 
-`verify(proof, basis, claims)` verifies a proof. `check_inclusion` and `check_consistency` verify paths in a
-log. The public names are imported on first use, so that code that only hashes does not load the verifier.
+`verify(proof, basis, claims)` verifies a proof, and `check_envelope(data)` a proof in an envelope.
+`check_inclusion` and `check_consistency` verify paths in a log. The public names are imported on first use,
+so that code that only hashes does not load the verifier.
 """
 
 from importlib import import_module
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
         NoneTagged,
         RootRecorded,
     )
+    from proofs.envelope import check_envelope
     from proofs.errors import ProofError
     from proofs.leaves import State, tag_identity
     from proofs.log import check_consistency, check_inclusion, leaf_hash
@@ -42,6 +44,7 @@ _MODULES = {
     "parse_claim": "claim_words",
     "Verified": "verified",
     "check_consistency": "log",
+    "check_envelope": "envelope",
     "check_inclusion": "log",
     "leaf_hash": "log",
     "tag_identity": "leaves",
@@ -90,6 +93,7 @@ __all__ = [
     "State",
     "Verified",
     "check_consistency",
+    "check_envelope",
     "check_inclusion",
     "leaf_hash",
     "parse_claim",

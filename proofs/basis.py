@@ -5,12 +5,22 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple, Self
 
+from proofs import hashing
 from proofs.claim_words import parse_id, parse_root
 from proofs.codec import decode_header
 from proofs.errors import ProofError
 from proofs.events import CheckpointDetail, Header
-from proofs.hashing import DIGEST_BYTES, STORE_ID_BYTES, key_digest, overall_root, value_digest
-from proofs.log import SIZE_MAX, check_inclusion, leaf_hash
+from proofs.hashing import (
+    DIGEST_BYTES,
+    EDGES,
+    STORE_ID_BYTES,
+    overall_root,
+    position,
+    value_digest,
+)
+from proofs.labels import ROW_SALT_BYTES, TERMS, label_of
+from proofs.leaves import set_row
+from proofs.log import SIZE_MAX, check_inclusion, leaf_hash, root_before
 from proofs.note import parse_note, store_id_of
 from proofs.proof_file import (
     TREES,
@@ -99,50 +109,49 @@ class Heads(NamedTuple):
 
     store_id: bytes
     log: Log
-    opening: Opening | None
-    """The roots against which claims about state are checked, or None if the proof opens no overall root."""
+    opening: Opening
+    """The roots against which claims about the state are checked."""
 
 
-def heads_of(basis: Basis, proof: ProofFile, *, state: bool) -> Heads:
+def heads_of(basis: Basis, proof: ProofFile) -> Heads:
     """Return the log and the roots that are derived from `basis` and from the link and opening in the proof.
 
-    Args:
-        basis: The root that the caller trusts.
-        proof: Only its link and its opening are used.
-        state: True if there are claims about state, for which the roots of the namespaces are needed.
-
     Raises:
-        ProofError: parts are missing (`missing`) or not needed (`unneeded`), or do not lead to the basis
-            (`root`, `log-size`, `header`, `encoding`, `form`, `inclusion`).
+        ProofError: the link is missing (`missing`) or not needed (`unneeded`), or link and opening do not
+            lead to the basis (`root`, `log-size`, `header`, `encoding`, `form`, `inclusion`).
     """
-    by_log = isinstance(basis, LogHead)
-    check_presence(proof.link, "the link from the log to a root", needed=by_log and state)
-    check_presence(proof.opening, "the opening of the overall root", needed=state or not by_log)
+    opening, link = proof.opening, proof.link
+    check_presence(link, "the link from the log to a root", needed=isinstance(basis, LogHead))
     if isinstance(basis, Root):
-        opening = require_opening(proof.opening)
         check_opening(basis.store_id, opening, basis.root)
         if basis.size is not None and basis.size != opening.size:
             raise ProofError("log-size", f"the root covers {opening.size} events, not {basis.size}")
         return Heads(basis.store_id, Log(opening.size, opening.log_root), opening)
     log = Log(basis.size, basis.root)
-    if proof.link is None or proof.opening is None:
-        return Heads(basis.store_id, log, None)
-    header = checkpoint_in(log, proof.link)
+    if link is not None:
+        _check_link(basis, log, link, opening)
+    return Heads(basis.store_id, log, opening)
+
+
+def _check_link(basis: LogHead, log: Log, link: CheckpointLink, opening: Opening) -> None:
+    """Check that the last event of the log is a checkpoint of `opening`, which opens this log and store."""
+    header = checkpoint_in(log, link)
     if header.seq != log.size - 1:
         raise ProofError("header", f"event {header.seq} is not the last of {log.size} events")
-    if proof.opening.size != header.seq:
-        raise ProofError(
-            "root", f"checkpoint {header.seq} does not record a root of {proof.opening.size} events"
-        )
-    check_opening(basis.store_id, proof.opening, recorded_root(header))
-    return Heads(basis.store_id, log, proof.opening)
+    if opening.size != header.seq:
+        raise ProofError("root", f"checkpoint {header.seq} does not record a root of {opening.size} events")
+    if opening.log_root != root_before(split_path(link.path, "the path of the link")):
+        raise ProofError("root", "the opening is about a different log than the checkpoint")
+    check_opening(basis.store_id, opening, recorded_root(header))
 
 
 class Lookups:
     """The values that witnesses give for keys. The values are unverified until `check` has returned."""
 
-    def __init__(self) -> None:
+    def __init__(self, label_key: bytes | None) -> None:
         self._values: dict[str, dict[bytes, bytes | None]] = {namespace: {} for namespace in TREES}
+        self._complete: set[bytes] = set()
+        self._label_key = label_key or b""
 
     def require(self, namespace: str, key: bytes, value: bytes | None) -> None:
         """Require that `key` has `value` or, if `value` is None, that the tree does not contain `key`.
@@ -155,7 +164,30 @@ class Lookups:
                 "contradiction", f"two witnesses give different values for one key of {namespace}"
             )
 
-    def check(self, proof: ProofFile, opening: Opening | None) -> None:
+    def require_chunk(self, group: int, name: str, number: int, committed: bytes | None) -> bytes | None:
+        """Require that a set has this chunk, given behind its salt, or no chunk if it is None.
+
+        Return the chunk without its salt.
+
+        Raises:
+            ProofError: there is no chunk after the salt (`chunk`), or see `require`.
+        """
+        self.require("tags", set_row(self._label_key, group, name, number), committed)
+        if committed is None:
+            return None
+        if len(committed) <= ROW_SALT_BYTES:
+            raise ProofError("chunk", "there is no chunk after the salt")
+        return committed[ROW_SALT_BYTES:]
+
+    def require_complete(self, beginning: bytes) -> None:
+        """Require that the tree of edges has no leaf with this beginning except the required leaves."""
+        self._complete.add(beginning)
+
+    def label(self, name: bytes) -> bytes:
+        """Return the label of the name of an index row."""
+        return label_of(self._label_key, TERMS, name)
+
+    def check(self, proof: ProofFile, opening: Opening) -> None:
         """Check all requirements against the trees whose roots are in `opening`.
 
         Raises:
@@ -164,14 +196,16 @@ class Lookups:
         """
         for namespace, values in self._values.items():
             tree = proof.trees[namespace]
-            check_presence(tree, f"the opening of the tree of {namespace}", needed=bool(values))
-            if tree is None or opening is None:
+            listed = namespace == EDGES and self._complete
+            check_presence(tree, f"the opening of the tree of {namespace}", needed=bool(values or listed))
+            if tree is None:
                 continue
             digests = {
-                key_digest(namespace, key): None if value is None else value_digest(namespace, value)
+                position(namespace, key): None if value is None else value_digest(namespace, value)
                 for key, value in values.items()
             }
-            if opening_root(digests, *tree) != opening.roots[namespace]:
+            complete = self._complete if namespace == EDGES else ()
+            if opening_root(digests, *tree, complete=complete) != opening.roots[namespace]:
                 raise ProofError("tree", f"the opening does not hash to the root of {namespace}")
 
 
@@ -181,9 +215,21 @@ def check_opening(store_id: bytes, opening: Opening, root: bytes) -> None:
     Raises:
         ProofError: the opening hashes to a different root (`root`).
     """
-    roots = list(opening.roots.items())
-    if overall_root(store_id, opening.size, opening.log_root, roots) != root:
+    rules, label_commitment, size, log_root, roots = opening
+    if overall_root(store_id, rules, label_commitment, size, log_root, list(roots.items())) != root:
         raise ProofError("root", "the parts do not hash to the overall root of this store")
+
+
+def check_label_key(proof: ProofFile, *, needed: bool) -> None:
+    """Check that the proof holds the label key to which its opening commits, exactly if it is needed.
+
+    Raises:
+        ProofError: the key is missing (`missing`), not needed (`unneeded`), or another key (`label`).
+    """
+    check_presence(proof.label_key, "the label key", needed=needed)
+    key = proof.label_key
+    if key is not None and hashing.label_commitment(key) != proof.opening.label_commitment:
+        raise ProofError("label", "the label key is not the one that the root commits to")
 
 
 def checkpoint_in(log: Log, link: CheckpointLink) -> Header:
@@ -224,14 +270,3 @@ def recorded_root(header: Header) -> bytes:
     if not isinstance(header.detail, CheckpointDetail):
         raise ProofError("header", f"event {header.seq} is not a checkpoint")
     return header.detail.root
-
-
-def require_opening(opening: Opening | None) -> Opening:
-    """Return the opening of the overall root.
-
-    Raises:
-        ProofError: the proof does not contain this opening (`missing`).
-    """
-    if opening is None:
-        raise ProofError("missing", "the opening of the overall root is missing")
-    return opening

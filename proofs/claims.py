@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar, Final
 
 from proofs import limits
 from proofs.errors import ProofError
 from proofs.forms import CONTROLS, WHITE_SPACE, edge_code
-from proofs.hashing import DIGEST_BYTES
-from proofs.leaves import ID_BYTES, State, edge_key
+from proofs.hashing import DIGEST_BYTES, STORE_ID_BYTES
+from proofs.leaves import ID_BYTES, Direction, Group, State, edge_key
 from proofs.log import SIZE_MAX
 from proofs.rows import is_term
 
@@ -18,6 +18,20 @@ IDENTITY_BYTES_MAX: Final = 1024
 
 
 _FORBIDDEN: Final = re.compile(f"[{WHITE_SPACE}{CONTROLS}A-Z]")
+
+
+_LABEL: Final = re.compile(r"[a-z0-9._-]{1,32}")
+
+
+VALUES: Final = {
+    Group.TAG: re.compile(".+"),
+    Group.BUCKET: _LABEL,
+    Group.KIND: _LABEL,
+    Group.PROVENANCE: _LABEL,
+    Group.SOURCE: re.compile(f"[^{CONTROLS}\u2028\u2029]+"),
+    Group.DAY: re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}"),
+}
+"""The groups whose sets a claim can be about, with the form of their values. A tag has more rules."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +72,7 @@ class NoAtom(_AtomClaim):
 
 @dataclass(frozen=True)
 class _EdgeClaim:
-    """A claim about one edge. `code` is the code of the edge's type: one byte, or two for a predicate."""
+    """A claim about one edge. `code` is the code of the edge's type: one byte, or eight for a predicate."""
 
     src: bytes
     code: bytes
@@ -95,77 +109,104 @@ class NoEdge(_EdgeClaim):
 
 
 @dataclass(frozen=True)
-class _AtomTagClaim(_AtomClaim):
-    """A claim about one atom and one tag. The tag is given by its identity (`proofs.leaves.tag_identity`)."""
+class _MemberClaim(_AtomClaim):
+    """A claim about one atom and one set, as that of the atoms with a tag or a source."""
 
-    identity: str
+    value: str
+    """The value that names the set; a tag is given by its identity (`proofs.leaves.tag_identity`)."""
+    state: State = State.LIVE
+    """The state of the atom, LIVE or TOMBSTONED: an erased atom is in no set."""
+    group: Group = Group.TAG
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_identity(self.identity)
+        check_value(self.group, self.value)
+        check_kept(self.state)
 
     @property
     def subject(self) -> bytes:
         """The key by which claims of the same class are sorted."""
-        return self.id + self.identity.encode()
+        return self.id + bytes([self.group]) + self.value.encode()
 
 
 @dataclass(frozen=True)
-class HasTag(_AtomTagClaim):
-    """The claim that an atom is live and has a tag."""
+class HasTag(_MemberClaim):
+    """The claim that an atom has the given state and has a tag, or another value of a group."""
 
     number: ClassVar[int] = 5
 
 
 @dataclass(frozen=True)
-class LacksTag(_AtomTagClaim):
-    """The claim that an atom is live and does not have a tag."""
+class LacksTag(_MemberClaim):
+    """The claim that an atom has the given state and does not have a tag, or another value of a group."""
 
     number: ClassVar[int] = 6
 
 
 @dataclass(frozen=True)
-class _TagClaim:
-    """A claim about all live atoms and one tag. The tag is given by its identity."""
+class _ListClaim:
+    """A claim about all live atoms, or about those whose ordinals are in a range: one page of a long list."""
 
-    identity: str
+    first: int = field(default=0, kw_only=True)
+    """The first ordinal that the claim is about."""
+    last: int = field(default=limits.ORDINAL_MAX, kw_only=True)
+    """The last ordinal that the claim is about."""
 
     def __post_init__(self) -> None:
-        check_identity(self.identity)
+        check_number("the first ordinal", self.first, 0, limits.ORDINAL_MAX)
+        check_number("the last ordinal", self.last, self.first, limits.ORDINAL_MAX)
+
+    @property
+    def _range(self) -> bytes:
+        return self.first.to_bytes(4, "big") + self.last.to_bytes(4, "big")
+
+
+@dataclass(frozen=True)
+class _SetClaim(_ListClaim):
+    """A claim about all live atoms and one set."""
+
+    value: str
+    """The value that names the set; a tag is given by its identity."""
+    group: Group = Group.TAG
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_value(self.group, self.value)
 
     @property
     def subject(self) -> bytes:
         """The key by which claims of the same class are sorted."""
-        return self.identity.encode()
+        return self._range + bytes([self.group]) + self.value.encode()
 
 
 @dataclass(frozen=True)
-class AtomsTagged(_TagClaim):
-    """The claim that the proof lists all live atoms that have a tag. The list has at least one atom."""
+class AtomsTagged(_SetClaim):
+    """The claim that the proof lists all live atoms that have a tag or another value; at least one."""
 
     number: ClassVar[int] = 7
 
 
 @dataclass(frozen=True)
-class NoneTagged(_TagClaim):
-    """The claim that no live atom has a tag."""
+class NoneTagged(_SetClaim):
+    """The claim that no live atom has a tag, or another value of a group."""
 
     number: ClassVar[int] = 8
 
 
 @dataclass(frozen=True)
-class _TermClaim:
+class _TermClaim(_ListClaim):
     """A claim about all live atoms and one term. The term is given in the form that the analyzer returns."""
 
     term: str
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         check_term(self.term)
 
     @property
     def subject(self) -> bytes:
         """The key by which claims of the same class are sorted."""
-        return self.term.encode()
+        return self._range + self.term.encode()
 
 
 @dataclass(frozen=True)
@@ -194,6 +235,8 @@ class EventIs:
     def __post_init__(self) -> None:
         check_number("a seq", self.seq, 0, limits.SEQ_MAX)
         check_opened(self.opened)
+        if self.opened and not self.seq:
+            raise ProofError("input", "event 0 holds the keys of the store; claim it sealed")
 
     @property
     def subject(self) -> bytes:
@@ -248,6 +291,64 @@ class BeginsWithRoot(_RootClaim):
     number: ClassVar[int] = 14
 
 
+@dataclass(frozen=True)
+class EdgesOf(_AtomClaim):
+    """The claim that the proof lists all edges from or to an atom that were recorded, and their states."""
+
+    number: ClassVar[int] = 15
+    direction: Direction = Direction.FROM
+    code: bytes | None = None
+    """The code of the only edge type that the claim is about, or None for all types."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if type(self.direction) is not Direction:
+            raise ProofError("input", "a direction must be one of proofs.leaves.Direction")
+        if self.code is not None:
+            check_code(self.code)
+
+    @property
+    def subject(self) -> bytes:
+        """The key by which claims of the same class are sorted."""
+        return bytes([self.direction]) + self.id + (self.code or b"")
+
+
+@dataclass(frozen=True)
+class TagsOf(_AtomClaim):
+    """The claim that the proof lists all tags of an atom, by their identities."""
+
+    number: ClassVar[int] = 16
+    state: State = State.LIVE
+    """The state of the atom, LIVE or TOMBSTONED."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_kept(self.state)
+
+
+@dataclass(frozen=True)
+class HeadSeen:
+    """The claim that the store recorded that it saw an overall root of another store."""
+
+    number: ClassVar[int] = 17
+    store_id: bytes
+    """The id of the other store."""
+    size: int
+    """The number of events that the root covers."""
+    root: bytes
+
+    def __post_init__(self) -> None:
+        if type(self.store_id) is not bytes or len(self.store_id) != STORE_ID_BYTES:
+            raise ProofError("input", f"a store id has {STORE_ID_BYTES} bytes")
+        check_number("a size", self.size, 1, limits.SEQ_MAX + 1)
+        check_root(self.root)
+
+    @property
+    def subject(self) -> bytes:
+        """The key by which claims of the same class are sorted."""
+        return self.store_id + self.size.to_bytes(8, "big") + self.root
+
+
 StateClaim = (
     AtomIs
     | NoAtom
@@ -259,10 +360,12 @@ StateClaim = (
     | NoneTagged
     | AtomsMentioning
     | NoneMentioning
+    | EdgesOf
+    | TagsOf
 )
 """Every claim about the state of the store. Its verification needs the roots of the namespaces."""
 
-LogClaim = EventIs | LogBegins | RootRecorded | BeginsWithRoot
+LogClaim = EventIs | LogBegins | RootRecorded | BeginsWithRoot | HeadSeen
 """Every claim about the log. Its verification needs only the root of the log."""
 
 Claim = StateClaim | LogClaim
@@ -284,12 +387,18 @@ ALL: Final[dict[int, type[Claim]]] = {
         LogBegins,
         RootRecorded,
         BeginsWithRoot,
+        EdgesOf,
+        TagsOf,
+        HeadSeen,
     )
 }
 """Claim number → claim class. The numbers are part of the proof format, so entries are only appended."""
 
 LISTS: Final = (AtomsTagged, NoneTagged, AtomsMentioning, NoneMentioning)
 """The classes of claims about all live atoms. Their verification needs the index's number of ordinals."""
+
+LABELLED: Final = (HasTag, LacksTag, TagsOf, *LISTS)
+"""The classes of claims about sets and terms. Their verification needs the label key of the store."""
 
 
 def check_id(value: object) -> None:
@@ -304,7 +413,7 @@ def check_state(value: object, opened: object) -> None:
     if type(value) is not State:
         raise ProofError("input", "a state must be one of proofs.leaves.State")
     if opened and value is State.ERASED:
-        raise ProofError("input", "an erased atom or edge has no payload to open; use opened=False")
+        raise ProofError("input", "an erased atom or edge has no payload to open; claim it sealed")
 
 
 def check_opened(value: object) -> None:
@@ -319,10 +428,36 @@ def check_edge(src: object, code: object, dst: object) -> None:
     check_id(dst)
     if src == dst:
         raise ProofError("input", "an edge must join two different atoms")
+    check_code(code)
+
+
+def check_code(code: object) -> None:
+    """Raise ProofError if `code` is not the code of an edge type."""
     if not edge_code(code):
         raise ProofError(
-            "input", "the code of an edge type is one byte from 01 to 7F, or two bytes from 8000 to FFFF"
+            "input",
+            "the code of an edge type is one byte from 01 to 7F, or eight bytes that begin with 80 to FF",
         )
+
+
+def check_kept(value: object) -> None:
+    """Raise ProofError if `value` is not the state of an atom that has its content: LIVE or TOMBSTONED."""
+    if type(value) is not State or value is State.ERASED:
+        raise ProofError("input", "a claim about the sets of an atom is about a live or a tombstoned atom")
+
+
+def check_value(group: object, value: object) -> None:
+    """Raise ProofError if no set of `group` can have the value `value`."""
+    if type(group) is not Group or group not in VALUES:
+        raise ProofError("input", "a group must be one of proofs.leaves.Group with values, as TAG or SOURCE")
+    if group is Group.TAG:
+        check_identity(value)
+    elif (
+        type(value) is not str
+        or len(_utf8(value)) > limits.SOURCE_BYTES_MAX
+        or not VALUES[group].fullmatch(value)
+    ):
+        raise ProofError("input", f"{value!r} is not a value of the group {group.name.lower()}")
 
 
 def check_identity(value: object) -> None:

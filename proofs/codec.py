@@ -11,14 +11,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from itertools import pairwise
 from typing import Any
 
 import cbor2
 
 from proofs import limits
 from proofs.events import (
-    FURTHER,
-    OF_EVERY_BODY,
+    FACT_KINDS,
     RESERVED_KINDS,
     AtomBody,
     AtomDetail,
@@ -30,6 +30,10 @@ from proofs.events import (
     EdgeDetail,
     ErasedBody,
     EventKind,
+    FactBody,
+    FactDetail,
+    ForeignHeadBody,
+    ForeignHeadDetail,
     GenesisBody,
     GenesisDetail,
     Header,
@@ -37,6 +41,7 @@ from proofs.events import (
     TagsBody,
     TypeBody,
     TypeDetail,
+    further_numbers,
     read_further,
 )
 from proofs.forms import (
@@ -46,13 +51,14 @@ from proofs.forms import (
     fields,
     many,
     optional,
+    predicate_code,
     raw_up_to,
     signed,
     sized,
     text,
     uint,
 )
-from proofs.hashing import FORMAT, NAMESPACES
+from proofs.hashing import DIGEST_BYTES, FORMAT, NAMESPACES
 
 _UNDECODABLE = (cbor2.CBORError, ValueError, TypeError, OverflowError, MemoryError, RecursionError, EOFError)
 
@@ -93,26 +99,35 @@ HEADER_FIELDS: tuple[Check, ...] = (
 )
 _ATOM_DETAIL: tuple[Callable[..., Detail], tuple[Check, ...]] = (
     AtomDetail,
-    (_ID, _ORDINAL, optional(_ORDINAL)),
+    (_ID, _ORDINAL),
 )
+_FACT_DETAIL: tuple[Callable[..., Detail], tuple[Check, ...]] = (FactDetail, (optional(_ID),))
 _EDGE_DETAIL: tuple[Callable[..., Detail], tuple[Check, ...]] = (EdgeDetail, (_ID, edge_code, _ID))
 DETAILS: dict[EventKind, tuple[Callable[..., Detail], tuple[Check, ...]]] = {
-    EventKind.GENESIS: (GenesisDetail, (sized(16), _LABEL, _HASH)),
+    EventKind.GENESIS: (GenesisDetail, (_ID, _LABEL, _HASH, _HASH, signed(1, limits.RULES_MAX))),
     EventKind.ATOM_ADDED: _ATOM_DETAIL,
-    EventKind.ATOM_REVISED: _ATOM_DETAIL,
+    EventKind.ATOM_REVISED: (AtomDetail, (_ID, _ORDINAL, _ORDINAL)),
     EventKind.ATOM_TOMBSTONED: _ATOM_DETAIL,
     EventKind.ATOM_REVIVED: _ATOM_DETAIL,
     EventKind.TAGS_ADDED: _ATOM_DETAIL,
     EventKind.TAGS_REMOVED: _ATOM_DETAIL,
-    EventKind.EDGE_TYPE_REGISTERED: (TypeDetail, (edge_code,)),
+    EventKind.EDGE_TYPE_REGISTERED: (TypeDetail, (predicate_code,)),
     EventKind.EDGE_ADDED: _EDGE_DETAIL,
     EventKind.EDGE_REMOVED: _EDGE_DETAIL,
     EventKind.CHECKPOINT: (CheckpointDetail, (_HASH,)),
     EventKind.ERASED: _ATOM_DETAIL,
     EventKind.EDGE_ERASED: _EDGE_DETAIL,
+    EventKind.FOREIGN_HEAD: (ForeignHeadDetail, (_ID, signed(1, limits.SEQ_MAX + 1), _HASH)),
+    **dict.fromkeys(FACT_KINDS, _FACT_DETAIL),
 }
 _HEADERS = {int(kind): (kind, make, HEADER_FIELDS + checks) for kind, (make, checks) in DETAILS.items()}
 """Kind number → the event kind, the class of its detail, and the checks of all header fields."""
+_WIDTHS = {kind: len(checks) for kind, (_, checks) in DETAILS.items()}
+"""Event kind → the number of fields of the detail in a header."""
+_NO_SUBJECT = frozenset(
+    {EventKind.GENESIS, EventKind.EDGE_TYPE_REGISTERED, EventKind.CHECKPOINT, EventKind.FOREIGN_HEAD}
+)
+"""The kinds of events that have no subject, besides facts without an atom. Their `prev` is null."""
 
 _TAGS = many(text(limits.TAG_BYTES_MAX), limits.TAGS_PER_ATOM_MAX)
 _ATOM_BODY: tuple[Callable[..., Body], tuple[Check, ...]] = (
@@ -128,13 +143,38 @@ _ATOM_BODY: tuple[Callable[..., Body], tuple[Check, ...]] = (
         _LABEL,
         optional(uint(limits.TRUST_MAX)),
         optional(signed(limits.CREATED_MIN, limits.CREATED_MAX)),
-        uint(),
+        optional(uint()),
         optional(text(limits.KEY_BYTES_MAX)),
     ),
 )
+_FACT_BODY: tuple[Callable[..., Body], tuple[Check, ...]] = (FactBody, (raw_up_to(limits.FACT_BYTES_MAX),))
+
+
+def _is_named_root(pair: list[Any]) -> bool:
+    name, root = pair
+    return type(name) is str and _NAMESPACE(name) and type(root) is bytes and len(root) == DIGEST_BYTES
+
+
+def _are_named_roots(pairs: list[list[Any]]) -> bool:
+    names = [name.encode() for name, _ in pairs]
+    ascending = all(first < second for first, second in pairwise(names))
+    return ascending and all(name.encode() in names for name in NAMESPACES)
+
+
+_NAMESPACE = text(limits.LABEL_CHARS_MAX, 1)
+named_roots = Check(
+    (list,),
+    limits.NAMESPACES_MAX,
+    each=Check((list,), 2, 2, each=Check((str, bytes), limits.LABEL_CHARS_MAX), rule=_is_named_root),
+    rule=_are_named_roots,
+)
+"""A check for the roots of namespaces: an array of up to 64 pairs of a name and a root, ascending by name.
+
+`NAMESPACES` are among the names. Other names are of 1 to 32 bytes.
+"""
 _REASON: tuple[Callable[..., Body], tuple[Check, ...]] = (ReasonBody, (text(limits.REASON_BYTES_MAX),))
 BODIES: dict[EventKind, tuple[Callable[..., Body], tuple[Check, ...]]] = {
-    EventKind.GENESIS: (GenesisBody, (_HASH,)),
+    EventKind.GENESIS: (GenesisBody, (_HASH, _HASH, _HASH)),
     EventKind.ATOM_ADDED: _ATOM_BODY,
     EventKind.ATOM_REVISED: _ATOM_BODY,
     EventKind.ATOM_TOMBSTONED: _REASON,
@@ -144,19 +184,22 @@ BODIES: dict[EventKind, tuple[Callable[..., Body], tuple[Check, ...]]] = {
     EventKind.EDGE_TYPE_REGISTERED: (TypeBody, (_LABEL,)),
     EventKind.EDGE_ADDED: (EdgeBody, (sized(4), raw_up_to(limits.EDGE_DATA_BYTES_MAX))),
     EventKind.EDGE_REMOVED: _REASON,
-    EventKind.CHECKPOINT: (CheckpointBody, (many(_HASH, len(NAMESPACES), len(NAMESPACES)),)),
+    EventKind.CHECKPOINT: (CheckpointBody, (named_roots,)),
     EventKind.ERASED: (
         ErasedBody,
         (text(limits.REASON_BYTES_MAX), many(_HASH, limits.ERASED_CONTENTS_MAX)),
     ),
     EventKind.EDGE_ERASED: _REASON,
+    EventKind.FOREIGN_HEAD: (ForeignHeadBody, (optional(text(limits.NOTE_BYTES_MAX)),)),
+    **dict.fromkeys(FACT_KINDS, _FACT_BODY),
 }
 
 
 def encode_header(header: Header) -> bytes:
     """Return the canonical bytes of the header. The log commits to these bytes."""
     seq, time, kind, actor, commitment, prev, detail = header
-    return cbor2.dumps([FORMAT, seq, time, int(kind), actor, commitment, prev, *detail], canonical=True)
+    common = (FORMAT, seq, time, int(kind), actor, commitment, prev)
+    return cbor2.dumps([*common, *detail[: _WIDTHS[kind]]], canonical=True)
 
 
 def kind_of(raw: bytes) -> int:
@@ -195,7 +238,10 @@ def decode_header(raw: bytes, seq: int) -> Header:
         raise _unsupported_header(fields(value[: len(HEADER_FIELDS)], HEADER_FIELDS, where), seq, where)
     kind, make, checks = header
     _, _, time, _, actor, commitment, prev, *detail = fields(value, checks, where)
-    return Header(seq, time, kind, actor, commitment, prev, make(*detail))
+    made = make(*detail)
+    if prev is not None and (kind in _NO_SUBJECT or made == (None,)):
+        raise FormError(f"{where}: an event without a subject names a previous event")
+    return Header(seq, time, kind, actor, commitment, prev, made)
 
 
 def _unsupported_header(common: list[Any], seq: int, where: str) -> FormError:
@@ -203,7 +249,8 @@ def _unsupported_header(common: list[Any], seq: int, where: str) -> FormError:
     if common[0] != FORMAT:
         return FormError(
             f"{where}: its format is {common[0]}, and this version reads format {FORMAT}",
-            hint="open it with the version of memroot that wrote it, or ingest its sources into a new store",
+            hint="export its texts with the version of memroot that wrote it (`engine export FILE --format "
+            "mem0`), and import them into a new store (`engine import mem0 FILE`)",
         )
     if common[1] != seq:
         return FormError(f"{where}: the seq in the header is {common[1]}")
@@ -214,20 +261,16 @@ def _unsupported_header(common: list[Any], seq: int, where: str) -> FormError:
     )
 
 
-def further_count(make: Any) -> int:
-    """Return how many further fields (`proofs.events`) a body of the class `make` may have."""
-    return len(FURTHER) if make is AtomBody else OF_EVERY_BODY
-
-
 def encode_body(body: Body) -> bytes:
     """Return the canonical bytes of a body.
 
     The bytes encode an array of the body's fields. If the body has further fields, the last item of the array
     is a map of these fields.
     """
-    first = len(body) - further_count(type(body))
+    numbers = further_numbers(type(body))
+    first = len(body) - len(numbers)
     fields: list[Any] = list(body[:first])
-    further = {number: item for number, item in enumerate(body[first:]) if item is not None}
+    further = {number: body[first + at] for at, number in enumerate(numbers) if body[first + at] is not None}
     return cbor2.dumps([*fields, further] if further else fields, canonical=True)
 
 
@@ -241,9 +284,9 @@ def decode_body(kind: EventKind, raw: bytes, where: str) -> Body:
     whole = unpack(raw, where)
     further: dict[str, Any] = {}
     if type(whole) is list and len(whole) == len(checks) + 1:
-        further = read_further(whole.pop(), further_count(make), where)
+        further = read_further(whole.pop(), further_numbers(make), where)
     values = fields(whole, checks, where)
     for position, value in enumerate(values):
         if type(value) is list:
-            values[position] = tuple(value)
+            values[position] = tuple(tuple(item) if type(item) is list else item for item in value)
     return make(*values, **further)

@@ -3,21 +3,22 @@
 Headers are public and permanent; bodies hold all personal data and can be destroyed. Headers and bodies are
 tuples, because a bulk run creates millions of them. The last fields of every body are the further fields: its
 encoding has them in a map at its end. Each of them is None if it is absent. Every body has the fields
-`request`, the key that the client chose for its request, and `origin`, the producer of the event. The body of
-an atom also has the fields `meta`, `aliases` and `folder`.
+`request`, the key that the client chose for its request, `origin`, the event of another store that this event
+repeats, and `pipeline`, what made the event. The body of an atom also has the fields `meta`, `aliases` and
+`folder`.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from enum import IntEnum
 from typing import Any, Final, NamedTuple
 
 import cbor2
 
 from proofs import limits
-from proofs.forms import FormError, many, text
+from proofs.forms import FormError, many, sized, text, uint
 
 Scalar = bool | int | float | str
 """The type of a value in `meta`."""
@@ -48,7 +49,23 @@ class EventKind(IntEnum):
     CHECKPOINT = 10
     ERASED = 11
     EDGE_ERASED = 13
+    FOREIGN_HEAD = 14
+    FACT_32, FACT_33, FACT_34, FACT_35, FACT_36, FACT_37, FACT_38, FACT_39 = range(32, 40)
+    FACT_40, FACT_41, FACT_42, FACT_43, FACT_44, FACT_45, FACT_46, FACT_47 = range(40, 48)
+    FACT_48, FACT_49, FACT_50, FACT_51, FACT_52, FACT_53, FACT_54, FACT_55 = range(48, 56)
+    FACT_56, FACT_57, FACT_58, FACT_59, FACT_60, FACT_61, FACT_62, FACT_63 = range(56, 64)
 
+    @property
+    def word(self) -> str:
+        """The name in the form in which people read it, such as `atom_added` or `fact 40`."""
+        return self.name.lower().replace("fact_", "fact ")
+
+
+FACT_KINDS = frozenset(map(EventKind, range(32, 64)))
+"""The kinds of facts: events with opaque data, which change no state that a root covers.
+
+A fact may be about an atom. Then it is destroyed together with the atom's other events.
+"""
 
 ERASING_KINDS = frozenset({EventKind.ERASED, EventKind.EDGE_ERASED})
 """The kinds of events that destroy the payloads of earlier events on the same subject.
@@ -56,16 +73,20 @@ ERASING_KINDS = frozenset({EventKind.ERASED, EventKind.EDGE_ERASED})
 The payload of an earlier event is kept only if the earlier event is itself of one of these kinds.
 """
 
-RESERVED_KINDS = {12: "analyzer_changed"}
+RESERVED_KINDS = {12: "analyzer_changed", 15: "version_noted", 16: "atom_noted", 17: "edge_noted"}
 """Reserved kind numbers, which this format version neither writes nor accepts."""
 
 
 class GenesisDetail(NamedTuple):
-    """The detail of the first event: the store's id, and the analyzer that the store uses for texts."""
+    """The detail of the first event: the store's id, its analyzer, and what its roots depend on."""
 
     store_id: bytes
     analyzer: str
     fingerprint: bytes
+    label_commitment: bytes
+    """The `proofs.hashing.label_commitment` of the label key."""
+    rules: int
+    """The version of the namespaces and of the groups of sets (`proofs.hashing.RULES`)."""
 
 
 class AtomDetail(NamedTuple):
@@ -73,12 +94,12 @@ class AtomDetail(NamedTuple):
 
     id: bytes
     ordinal: int
-    replaced: int | None
-    """The ordinal of the content that a revision replaces, or None for every other kind of event."""
+    replaced: int | None = None
+    """The ordinal of the content that a revision replaces. Only the header of a revision has this field."""
 
 
 class TypeDetail(NamedTuple):
-    """The detail that assigns a two-byte code to a predicate; the name of the predicate is in the body."""
+    """The detail that registers a predicate: its code, which follows from the name in the body."""
 
     code: bytes
 
@@ -97,18 +118,49 @@ class CheckpointDetail(NamedTuple):
     root: bytes
 
 
-Detail = GenesisDetail | AtomDetail | TypeDetail | EdgeDetail | CheckpointDetail
+class ForeignHeadDetail(NamedTuple):
+    """The detail of an event that says that this store saw a state of another store."""
+
+    store_id: bytes
+    size: int
+    """The number of events of the other store, at least 1."""
+    root: bytes
+    """The overall root of the other store at this size."""
+
+
+class FactDetail(NamedTuple):
+    """The detail of a fact: the atom that it is about, which need not be recorded, or None."""
+
+    id: bytes | None
+
+
+Detail = (
+    GenesisDetail | AtomDetail | TypeDetail | EdgeDetail | CheckpointDetail | ForeignHeadDetail | FactDetail
+)
+
+
+class Origin(NamedTuple):
+    """The event of another store that an event repeats."""
+
+    store_id: bytes
+    seq: int
+    commitment: bytes
+    time: int
+    """The time of the other event in µs since 1970 UTC: the time at which the change happened."""
 
 
 class GenesisBody(NamedTuple):
-    """The body of the first event: the secret key with which atom ids are computed.
-
-    Without this key, an id reveals nothing about the content of its atom.
-    """
+    """The body of the first event: the secrets of the store."""
 
     id_key: bytes
+    """The key of atom ids. Without it, an id reveals nothing about the content of its atom."""
+    label_key: bytes
+    """The key of the labels of terms and sets."""
+    row_key: bytes
+    """The key from which the salts of hashed rows are computed."""
     request: str | None = None
-    origin: str | None = None
+    origin: Origin | None = None
+    pipeline: str | None = None
 
 
 class AtomBody(NamedTuple):
@@ -127,10 +179,11 @@ class AtomBody(NamedTuple):
     """The time at which the text was written, in µs since 1970 UTC (negative before 1970). None means the
     time of the event.
     """
-    occurrence: int
+    occurrence: int | None
     """The number of equal texts that precede this text in the same source.
 
-    The default id of the atom depends on this number.
+    The default id of the atom depends on this number, unless it is None: then the id depends on the key or,
+    without a key, on the sequence.
     """
     key: str | None = None
     """The caller's own name for the atom within the source, or None.
@@ -138,13 +191,14 @@ class AtomBody(NamedTuple):
     If there is a name, the id of the atom is derived from the name.
     """
     request: str | None = None
-    origin: str | None = None
+    origin: Origin | None = None
     meta: dict[str, Scalar] | None = None
     """The caller's own fields of the atom, in canonical order. The dictionary is never modified."""
     aliases: tuple[str, ...] | None = None
     """Alternative names of the subject of the text."""
     folder: str | None = None
     """The folder that contains the source."""
+    pipeline: str | None = None
 
 
 class TagsBody(NamedTuple):
@@ -152,7 +206,8 @@ class TagsBody(NamedTuple):
 
     tags: tuple[str, ...]
     request: str | None = None
-    origin: str | None = None
+    origin: Origin | None = None
+    pipeline: str | None = None
 
 
 class ReasonBody(NamedTuple):
@@ -163,7 +218,8 @@ class ReasonBody(NamedTuple):
 
     reason: str
     request: str | None = None
-    origin: str | None = None
+    origin: Origin | None = None
+    pipeline: str | None = None
 
 
 class ErasedBody(NamedTuple):
@@ -179,7 +235,8 @@ class ErasedBody(NamedTuple):
     Anyone who has the key of atom ids can test whether a guessed text is one of the destroyed contents.
     """
     request: str | None = None
-    origin: str | None = None
+    origin: Origin | None = None
+    pipeline: str | None = None
 
 
 class TypeBody(NamedTuple):
@@ -187,7 +244,8 @@ class TypeBody(NamedTuple):
 
     name: str
     request: str | None = None
-    origin: str | None = None
+    origin: Origin | None = None
+    pipeline: str | None = None
 
 
 class EdgeBody(NamedTuple):
@@ -196,18 +254,49 @@ class EdgeBody(NamedTuple):
     weight: bytes
     data: bytes
     request: str | None = None
-    origin: str | None = None
+    origin: Origin | None = None
+    pipeline: str | None = None
 
 
 class CheckpointBody(NamedTuple):
-    """The body of a checkpoint: the roots of the namespaces, in the order of `proofs.hashing.NAMESPACES`."""
+    """The body of a checkpoint: the name and root of each namespace, ascending by name."""
 
-    roots: tuple[bytes, ...]
+    roots: tuple[tuple[str, bytes], ...]
     request: str | None = None
-    origin: str | None = None
+    origin: Origin | None = None
+    pipeline: str | None = None
 
 
-Body = GenesisBody | AtomBody | TagsBody | ReasonBody | ErasedBody | TypeBody | EdgeBody | CheckpointBody
+class ForeignHeadBody(NamedTuple):
+    """The body of an event about another store: the checkpoint note with its head, or None."""
+
+    note: str | None
+    request: str | None = None
+    origin: Origin | None = None
+    pipeline: str | None = None
+
+
+class FactBody(NamedTuple):
+    """The body of a fact: bytes that this version does not interpret."""
+
+    data: bytes
+    request: str | None = None
+    origin: Origin | None = None
+    pipeline: str | None = None
+
+
+Body = (
+    GenesisBody
+    | AtomBody
+    | TagsBody
+    | ReasonBody
+    | ErasedBody
+    | TypeBody
+    | EdgeBody
+    | CheckpointBody
+    | ForeignHeadBody
+    | FactBody
+)
 
 
 class Header(NamedTuple):
@@ -224,7 +313,10 @@ class Header(NamedTuple):
     commitment: bytes
     """The commitment to the payload; it is also the id of the event."""
     prev: int | None
-    """The seq of the previous event on the same subject; None for the first event on a subject."""
+    """The seq of the previous event on the same subject.
+
+    None for the first event on a subject, and always for an event without a subject.
+    """
     detail: Detail
 
 
@@ -236,6 +328,12 @@ class Entry(NamedTuple):
     """The body, or None if the payload was destroyed."""
     leaf: bytes
     """The hash of the header as a leaf of the log."""
+
+    @property
+    def time(self) -> int:
+        """The time at which the change happened: the time of the origin or, without one, of the header."""
+        body = self.body
+        return self.header.time if body is None or body.origin is None else body.origin.time
 
 
 def is_scalar(value: object) -> bool:
@@ -261,34 +359,50 @@ def is_meta(value: object) -> bool:
     )
 
 
+_ORIGIN: Final = (sized(16), uint(limits.SEQ_MAX), sized(32), uint())
+
+
+def is_origin(value: object) -> bool:
+    """Return whether `value` may be the origin of an event."""
+    return (
+        type(value) is list
+        and len(value) == len(_ORIGIN)
+        and all(check(item) for check, item in zip(_ORIGIN, value, strict=True))
+    )
+
+
 FURTHER: Final[tuple[tuple[str, Callable[[Any], bool]], ...]] = (
     ("request", text(limits.REQUEST_BYTES_MAX, 1)),
-    ("origin", text(limits.ORIGIN_BYTES_MAX, 1)),
+    ("origin", is_origin),
     ("meta", is_meta),
     ("aliases", many(text(limits.ALIAS_BYTES_MAX, 1), limits.ALIASES_MAX, 1)),
     ("folder", text(limits.FOLDER_BYTES_MAX, 1)),
+    ("pipeline", text(limits.PIPELINE_BYTES_MAX, 1)),
 )
-"""The name and check of each further field, indexed by the number of the field.
-
-Every body may have the first two fields; the body of an atom may have all of them.
-"""
-OF_EVERY_BODY: Final = 2
-"""The number of further fields that every body may have."""
+"""The name and check of each further field, indexed by the number of the field."""
+OF_EVERY_BODY: Final = (0, 1, 5)
+"""The numbers of the further fields that every body may have. The body of an atom may have all of them."""
 
 
-def read_further(value: Any, allowed: int, where: str) -> dict[str, Any]:
+def further_numbers(make: object) -> Sequence[int]:
+    """Return the numbers of the further fields of bodies of the class `make`, in the order of its fields."""
+    return range(len(FURTHER)) if make is AtomBody else OF_EVERY_BODY
+
+
+def read_further(value: Any, allowed: Sequence[int], where: str) -> dict[str, Any]:
     """Return the further fields in the map `value` at the end of a body.
 
-    Only the first `allowed` fields of `FURTHER` are accepted.
+    Only the fields with the numbers in `allowed` are accepted.
 
     Raises:
         FormError: `value` is not a map of allowed fields, or the map is empty.
     """
     if type(value) is not dict or not value:
         raise FormError(f"{where}: the item after the fields is not a map of further fields")
-    fields = {}
+    found: dict[str, Any] = {}
     for number, item in value.items():
-        if type(number) is not int or not 0 <= number < allowed or not FURTHER[number][1](item):
+        if type(number) is not int or number not in allowed or not FURTHER[number][1](item):
             raise FormError(f"{where}: further field {number!r:.20} is malformed")
-        fields[FURTHER[number][0]] = tuple(item) if type(item) is list else item
-    return fields
+        name = FURTHER[number][0]
+        found[name] = Origin(*item) if name == "origin" else tuple(item) if type(item) is list else item
+    return found

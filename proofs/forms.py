@@ -53,7 +53,7 @@ class Check:
             most: The upper bound, included.
             least: The lower bound, included.
             each: The check of every item of an array; required if arrays are allowed.
-            rule: An additional condition for byte strings.
+            rule: An additional condition for byte strings or arrays.
         """
         self.types = types
         self.most = most
@@ -77,8 +77,8 @@ class Check:
             return bool(self.least <= value <= self.most)
         if not self.least <= len(value) <= self.most:
             return False
-        if kind is list:
-            return self.each is not None and all(map(self.each, value))
+        if kind is list and not (self.each is not None and all(map(self.each, value))):
+            return False
         return self.rule is None or self.rule(value)
 
 
@@ -118,11 +118,17 @@ def many(check: Check, most: int, least: int = 0) -> Check:
 
 
 def _is_code(value: bytes) -> bool:
-    return 0 < value[0] < 0x80 if len(value) == 1 else value[0] >= 0x80
+    return 0 < value[0] < 0x80 if len(value) == 1 else len(value) == CODE_BYTES and value[0] >= 0x80
 
 
-edge_code = Check((bytes,), 2, least=1, rule=_is_code)
-"""A check for edge type codes: one byte from 0x01 to 0x7F, or two bytes with a first byte of 0x80 or more."""
+CODE_BYTES: Final = 8
+"""The width of the code of a registered predicate."""
+
+edge_code = Check((bytes,), CODE_BYTES, least=1, rule=_is_code)
+"""A check for edge type codes: one byte from 0x01 to 0x7F, or 8 bytes with a first byte of 0x80 or more."""
+
+predicate_code = Check((bytes,), CODE_BYTES, least=CODE_BYTES, rule=_is_code)
+"""A check for the codes of registered predicates, which have 8 bytes."""
 
 
 class CompiledChecks:
@@ -145,7 +151,7 @@ class CompiledChecks:
         ]
         self._raws = [(at, c.least, c.most, c.rule) for at, c in placed if bytes in c.types]
         self._lists = [
-            (at, check.least, check.most, check.each, check.each.most // 4 if str in check.each.types else -1)
+            (at, check, check.each, check.each.most // 4 if str in check.each.types else -1)
             for at, check in placed
             if check.each is not None
         ]
@@ -169,16 +175,18 @@ class CompiledChecks:
         return not self._lists or self._accepts_lists(value)
 
     def _accepts_lists(self, value: list[Any]) -> bool:
-        for at, least, most, each, surely in self._lists:
+        for at, check, each, surely in self._lists:
             items = value[at]
             if items is None:
                 continue
-            if not least <= len(items) <= most:
+            if not check.least <= len(items) <= check.most:
                 return False
             for item in items:
                 # Fast path: a short text that is not empty satisfies any check of text, without a call.
                 if (type(item) is not str or len(item) > surely or not item) and not each(item):
                     return False
+            if check.rule is not None and not check.rule(items):
+                return False
         return True
 
 

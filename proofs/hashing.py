@@ -20,8 +20,14 @@ STORE_ID_BYTES: Final = 16
 SALT_BYTES: Final = 32
 NAMESPACE_BYTES_MAX: Final = 255
 TERM_BYTES_MAX: Final = 0xFFFF
-FORMAT: Final = 2
-"""The format version that the overall root commits to."""
+FORMAT: Final = 3
+"""The number of the format, which headers, contexts and the overall root contain."""
+
+RULES: Final = 1
+"""The version of the namespaces and of the groups of sets that a new store has.
+
+A genesis event records it, so equal events give equal roots, whatever version of the program replays them.
+"""
 
 NAMESPACES: Final = ("atoms", "edges", "index", "tags")
 """The committed namespaces, in the order in which the overall root hashes them."""
@@ -30,7 +36,7 @@ EMPTY: Final = bytes(DIGEST_BYTES)
 """The root of an empty tree or subtree: a constant, which is not computed by any hash function."""
 
 CONTEXTS: Final[dict[str, str]] = {
-    role: f"memroot v1 {role}"
+    role: f"memroot {FORMAT} {role}"
     for role in (
         "key",
         "value",
@@ -45,6 +51,8 @@ CONTEXTS: Final[dict[str, str]] = {
         "source",
         "term",
         "erased",
+        "label-key",
+        "predicate",
     )
 }
 """The role of a hash → its BLAKE3 context string. Entries are only added, and a context is never reused."""
@@ -83,6 +91,31 @@ def key_digest(namespace: str, key: bytes) -> bytes:
     bytes.
     """
     return _with_namespace("key", namespace).copy().update(key).digest()
+
+
+EDGES: Final = "edges"
+LISTED_BYTES: Final = 3
+"""The number of bytes with which the positions of all edges of one atom and direction begin."""
+
+
+def edges_beginning(direction: int, end: bytes, code: bytes | None) -> bytes:
+    """Return the bytes with which the positions of an atom's edges begin, all or of one type."""
+    listed = key_digest(EDGES, bytes([direction]) + end)[:LISTED_BYTES]
+    return listed if code is None else listed + key_digest(EDGES, code)[:1]
+
+
+def position(namespace: str, key: bytes) -> bytes:
+    """Return the position of `key` in the tree of `namespace`: its key digest, except in the tree of edges.
+
+    A key of that tree is direction ‖ end[16] ‖ code ‖ other[16]. Its position is the first 3 bytes of the key
+    digest of direction ‖ end, the first byte of that of the code, and the first 28 bytes of its own. So the
+    edges of one atom and direction are one subtree, and a proof opens all of it to show that a list is
+    complete.
+    """
+    digest = key_digest(namespace, key)
+    if namespace != EDGES:
+        return digest
+    return edges_beginning(key[0], key[1:17], key[17:-16]) + digest[: DIGEST_BYTES - LISTED_BYTES - 1]
 
 
 def value_digest(namespace: str, value: bytes) -> bytes:
@@ -205,16 +238,38 @@ def term_number(term: bytes) -> int:
     return int.from_bytes(_TERM.copy().update(term).digest(8), "little")
 
 
+def label_commitment(label_key: bytes) -> bytes:
+    """Return the commitment to a store's label key that the genesis header holds: H(label-key; label key)."""
+    return _PREPARED["label-key"].copy().update(label_key).digest()
+
+
+def predicate_code(id_key: bytes, name: str) -> bytes:
+    """Return the code of a registered predicate, 8 bytes of which the first is 0x80 or more.
+
+    The code is the first 8 bytes of BLAKE3 of the name, keyed with H(predicate; id key), with the top bit of
+    the first byte set. All stores with this id key give the predicate this code.
+    """
+    digest = blake3(name.encode(), key=_PREPARED["predicate"].copy().update(id_key).digest()).digest(8)
+    return bytes([digest[0] | 0x80]) + digest[1:]
+
+
 def overall_root(
-    store_id: bytes, log_size: int, log_root: bytes, roots: Sequence[tuple[str, bytes]]
+    store_id: bytes,
+    rules: int,
+    label_commitment: bytes,
+    log_size: int,
+    log_root: bytes,
+    roots: Sequence[tuple[str, bytes]],
 ) -> bytes:
     """Return the root that commits to a whole store.
 
-    H(overall; u32 format version ‖ store id[16] ‖ u64 log size ‖ log root[32] ‖ u16 number of namespaces ‖
-    for each: u8 length of name ‖ name ‖ root[32]).
+    H(overall; u32 format ‖ store id[16] ‖ u32 rules ‖ label commitment[32] ‖ u64 log size ‖ log root[32] ‖
+    u16 number of namespaces ‖ for each: u8 length of name ‖ name ‖ root[32]).
 
     Args:
         store_id: The 16 random bytes of the genesis header.
+        rules: The version of the namespaces and groups, from the genesis header.
+        label_commitment: The commitment to the label key, from the genesis header.
         log_size: The number of events in the log.
         log_root: The RFC 6962 root over these events.
         roots: (namespace, root of its tree), strictly ascending by the bytes of the name.
@@ -224,10 +279,13 @@ def overall_root(
     """
     if len(store_id) != STORE_ID_BYTES:
         raise ValueError(f"a store id has {STORE_ID_BYTES} bytes, not {len(store_id)}")
+    _check_digest("the label commitment", label_commitment)
     _check_digest("the log root", log_root)
     fields = [
         _unsigned("the format version", FORMAT, 4),
         store_id,
+        _unsigned("the rules", rules, 4),
+        label_commitment,
         _unsigned("the log size", log_size, 8),
         log_root,
         _unsigned("the number of namespaces", len(roots), 2),

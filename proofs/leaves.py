@@ -17,7 +17,7 @@ import unicodedata
 from array import array
 from collections.abc import Iterable, Iterator
 from enum import IntEnum
-from itertools import islice
+from itertools import islice, pairwise
 from operator import lt
 from typing import Final, NamedTuple
 
@@ -25,6 +25,7 @@ from proofs import limits
 from proofs.codec import pack, unpack
 from proofs.forms import FormError, fields, sized, uint
 from proofs.hashing import key_digest, value_digest
+from proofs.labels import label_of
 from proofs.smt import root_of
 
 ID_BYTES: Final = 16
@@ -48,6 +49,13 @@ class EdgeType(IntEnum):
     SUPERSEDES = 4
     PART_OF = 5
     REFERENCES = 6
+
+
+class Direction(IntEnum):
+    """The direction in which an edge is listed; the numbers are part of the keys of the `edges` tree."""
+
+    FROM = 0
+    TO = 1
 
 
 class Value(NamedTuple):
@@ -83,8 +91,13 @@ def decode_value(raw: bytes, where: str) -> Value:
 
 
 def edge_key(src: bytes, code: bytes, dst: bytes) -> bytes:
-    """Return the key of an edge in the tree of `edges`. The tree has one key per edge, source first."""
+    """Return the bytes that name an edge: its source, the code of its type, and its target."""
     return src + code + dst
+
+
+def edge_leaf(direction: Direction, end: bytes, code: bytes, other: bytes) -> bytes:
+    """Return the key of an edge in the `edges` tree, where it stands once for each of its ends."""
+    return bytes([direction]) + end + code + other
 
 
 SEGMENT_DOCUMENTS: Final = 256
@@ -235,14 +248,42 @@ def tag_identity(tag: str) -> str:
     return unicodedata.normalize("NFC", tag.casefold())
 
 
-def set_prefix(group: int, name: str) -> bytes:
+TAGS_OF: Final = 8
+"""The number of the group whose rows are no sets: each holds the tags of one ordinal, by their identities."""
+
+
+def set_prefix(label_key: bytes, group: int, name: str) -> bytes:
     """Return the bytes with which the keys of all chunks of a set begin in the `tags` tree."""
-    return bytes([group]) + name.encode() + b"\x00"
+    return bytes([group]) + label_of(label_key, group, name.encode())
 
 
-def set_row(group: int, name: str, chunk: int) -> bytes:
+def set_row(label_key: bytes, group: int, name: str, chunk: int) -> bytes:
     """Return the key of one chunk of a set in the `tags` tree."""
-    return set_prefix(group, name) + chunk.to_bytes(2, "big")
+    return set_prefix(label_key, group, name) + chunk.to_bytes(2, "big")
+
+
+def tags_row(ordinal: int) -> bytes:
+    """Return the key of the tags of an ordinal in the `tags` tree."""
+    return bytes([TAGS_OF]) + ordinal.to_bytes(4, "big")
+
+
+def encode_tags(identities: Iterable[str]) -> bytes:
+    """Return the row of the tags of an ordinal: CBOR of their identities, ascending by their UTF-8 bytes."""
+    return pack(sorted(identities, key=str.encode))
+
+
+def decode_tags(raw: bytes) -> tuple[str, ...]:
+    """Return the identities in the row of the tags of an ordinal.
+
+    Raises:
+        FormError: the bytes are not a canonical row of at least one tag.
+    """
+    tags = unpack(raw, "the tags")
+    if type(tags) is not list or not tags or any(type(one) is not str for one in tags):
+        raise FormError("the tags of an atom are an array of texts")
+    if any(a.encode() >= b.encode() for a, b in pairwise(tags)):
+        raise FormError("the tags of an atom are not in ascending order")
+    return tuple(tags)
 
 
 def sparse_members(raw: bytes) -> array[int]:

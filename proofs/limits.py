@@ -31,17 +31,22 @@ META_BYTES_MAX = 4096
 """The maximum size of an atom's whole `meta` in canonical CBOR, in bytes."""
 REQUEST_BYTES_MAX = 128
 """The maximum length of a client's own key for a request, in bytes."""
-ORIGIN_BYTES_MAX = 256
-"""The maximum length of an event's origin, in bytes.
-
-The origin names a pipeline and its version, or a different store and an event in that store.
-"""
+PIPELINE_BYTES_MAX = 256
+"""The maximum length of the name of what made an event, in bytes."""
+NOTE_BYTES_MAX = 1 << 16
+"""The maximum length of the checkpoint note in an event about another store, in bytes."""
+FACT_BYTES_MAX = 1 << 20
+"""The maximum size of the data of a fact, in bytes."""
+NAMESPACES_MAX = 64
+"""The maximum number of namespaces of a store."""
 EDGE_DATA_BYTES_MAX = 4096
 ERASED_CONTENTS_MAX = 1 << 16
 """The maximum number of hashes of destroyed contents in one `erased` event."""
 EVENT_BYTES_MAX = 4 << 20
 INTEGER_MAX = (1 << 63) - 1
-SEQ_MAX = 1 << 53
+SEQ_MAX = (1 << 53) - 1
+"""The largest seq: the largest integer that a program in JavaScript represents exactly."""
+RULES_MAX = 255
 ORDINAL_MAX = (1 << 32) - 1
 TRUST_MAX = 100
 PROOF_BYTES_MAX = 64 << 10

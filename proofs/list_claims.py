@@ -9,10 +9,11 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from proofs.basis import Lookups
-from proofs.claims import AtomsMentioning, AtomsTagged, NoneMentioning, NoneTagged
+from proofs.claims import AtomsMentioning, AtomsTagged, EdgesOf, NoneMentioning, NoneTagged
 from proofs.errors import ProofError
-from proofs.forms import sized, uint
-from proofs.hashing import inner_row_hash, row_hash
+from proofs.forms import edge_code, sized, uint
+from proofs.hashing import edges_beginning, inner_row_hash, position, row_hash
+from proofs.labels import LABEL_BYTES, ROW_SALT_BYTES
 from proofs.leaves import (
     CHUNK_BITS,
     DENSE_BYTES,
@@ -29,11 +30,18 @@ from proofs.leaves import (
     number_of_segments,
     segment_key,
     segments_of,
-    set_row,
 )
 from proofs.proof_file import MAYBE_RAW, RAW, Segments, checked_array, checked_fields, read_value, with_reason
-from proofs.rows import TERM_BYTES_MAX, read_postings, shown_root
-from proofs.verified import AllMentioning, AllTagged, ListedAtom, TagUnused, TermUnused
+from proofs.rows import read_postings, shown_root
+from proofs.verified import (
+    AllEdges,
+    AllMentioning,
+    AllTagged,
+    ListedAtom,
+    ListedEdge,
+    TagUnused,
+    TermUnused,
+)
 
 
 class IndexPart(NamedTuple):
@@ -88,7 +96,7 @@ def check_tagged(claim: AtomsTagged, fields: list[Any], lookups: Lookups, index:
     """
     sets, atoms = checked_array(fields, "the witness of a list by tag", 2)
     listed = checked_array(atoms, "the atoms")
-    live = _live_tagged(claim.identity, sets, lookups, index, most=len(listed))
+    live = _live_tagged(claim, sets, lookups, index, most=len(listed))
     return AllTagged(
         claim, listed_atoms([(ordinal, None) for ordinal in live], listed, lookups), index.ordinals
     )
@@ -101,7 +109,7 @@ def check_none_tagged(claim: NoneTagged, fields: list[Any], lookups: Lookups, in
         ProofError: the witness does not show the claim.
     """
     (sets,) = checked_array(fields, "the witness of an unused tag", 1)
-    _live_tagged(claim.identity, sets, lookups, index, most=0)
+    _live_tagged(claim, sets, lookups, index, most=0)
     return TagUnused(claim, index.ordinals)
 
 
@@ -115,8 +123,39 @@ def check_mentioning(
     """
     rows, live_chunks, atoms = checked_array(fields, "the witness of a list by term", 3)
     listed = checked_array(atoms, "the atoms")
-    live = _live_mentioning(claim.term.encode(), rows, live_chunks, lookups, index, most=len(listed))
+    live = _live_mentioning(claim, rows, live_chunks, lookups, index, most=len(listed))
     return AllMentioning(claim, listed_atoms(live, listed, lookups), index.ordinals)
+
+
+def check_edges(claim: EdgesOf, fields: list[Any], lookups: Lookups) -> AllEdges:
+    """Check the witness of a list of edges: `fields` holds a key and a value for each leaf of a subtree.
+
+    The subtree is that of the atom and the direction or, if the claim names a type, of this type in it. It is
+    named by at most four bytes of a hash, so leaves of other atoms or types may be in it.
+
+    Raises:
+        ProofError: the witness does not show the claim.
+    """
+    (leaves,) = checked_array(fields, "the witness of edges", 1)
+    beginning = edges_beginning(claim.direction, claim.id, claim.code)
+    lookups.require_complete(beginning)
+    edges, last = [], b""
+    for pair in checked_array(leaves, "the edges"):
+        key, raw = checked_fields(pair, (RAW, RAW), "an edge of the list")
+        direction, end, code, other = key[:1], key[1:17], key[17:-16], key[-16:]
+        if len(key) < 34 or not edge_code(code) or not last < key or direction != bytes([claim.direction]):
+            raise ProofError(
+                "list", "the edges are not in the order of their keys, or a key is not of an edge"
+            )
+        if not position("edges", key).startswith(beginning):
+            raise ProofError("list", "an edge does not belong to the list")
+        value, last = read_value(raw), key
+        if value.ordinal:
+            raise ProofError("value", "the ordinal of an edge must be 0")
+        lookups.require("edges", key, raw)
+        if end == claim.id and claim.code in {None, code}:
+            edges.append(ListedEdge(code, other, value))
+    return AllEdges(claim, tuple(edges))
 
 
 def check_none_mentioning(
@@ -128,27 +167,42 @@ def check_none_mentioning(
         ProofError: the witness does not show the claim.
     """
     rows, live_chunks = checked_array(fields, "the witness of an unused term", 2)
-    _live_mentioning(claim.term.encode(), rows, live_chunks, lookups, index, most=0)
+    _live_mentioning(claim, rows, live_chunks, lookups, index, most=0)
     return TermUnused(claim, index.ordinals)
 
 
-def _live_tagged(identity: str, sets: Any, lookups: Lookups, index: Index, *, most: int) -> list[int]:
-    """Return the ordinals of live atoms that have the tag, ascending.
+def chunks_of(claim: AtomsTagged | NoneTagged, ordinals: int) -> range:
+    """Return the numbers of the chunks that a claim is about, in an index of this many ordinals."""
+    last = min(claim.last, ordinals - 1)
+    return range(claim.first >> CHUNK_BITS, (last >> CHUNK_BITS) + 1) if claim.first <= last else range(0)
+
+
+def _live_tagged(
+    claim: AtomsTagged | NoneTagged, sets: Any, lookups: Lookups, index: Index, *, most: int
+) -> list[int]:
+    """Return the ordinals of live atoms in the set that the claim is about, ascending.
 
     The witness must include every chunk. `most` is the maximum number of live ordinals.
     """
-    chunks = -(-index.ordinals // (1 << CHUNK_BITS))
+    numbers = chunks_of(claim, index.ordinals)
     ordinals: list[int] = []
-    for number, pair in enumerate(checked_array(sets, "the sets", chunks)):
+    for number, pair in zip(numbers, checked_array(sets, "the sets", len(numbers)), strict=True):
         if pair is None:
-            lookups.require("tags", set_row(Group.TAG, identity, number), None)
+            lookups.require_chunk(claim.group, claim.value, number, None)
             continue
-        chunk, live = checked_fields(pair, (RAW, MAYBE_RAW), "a chunk and its live chunk")
-        lookups.require("tags", set_row(Group.TAG, identity, number), chunk)
-        both = chunk_bits(chunk, number, index) & live_bits(live, number, lookups, index)
+        committed, live = checked_fields(pair, (RAW, MAYBE_RAW), "a chunk and its live chunk")
+        chunk = lookups.require_chunk(claim.group, claim.value, number, committed)
+        both = chunk_bits(chunk or b"", number, index) & live_bits(live, number, lookups, index)
+        both &= _within(claim.first - (number << CHUNK_BITS), claim.last - (number << CHUNK_BITS))
         check_count(len(ordinals) + both.bit_count(), most)
         ordinals += [number << CHUNK_BITS | member for member in members_in(both)]
     return ordinals
+
+
+def _within(first: int, last: int) -> int:
+    """Return the bits of all members of a chunk from `first` to `last`, either of which may be outside."""
+    first, last = max(first, 0), min(last, (1 << CHUNK_BITS) - 1)
+    return (1 << last + 1) - (1 << first)
 
 
 def live_bits(raw: bytes | None, number: int, lookups: Lookups, index: Index) -> int:
@@ -159,8 +213,8 @@ def live_bits(raw: bytes | None, number: int, lookups: Lookups, index: Index) ->
     Raises:
         ProofError: the bytes are not a chunk of existing ordinals (`chunk`).
     """
-    lookups.require("tags", set_row(Group.LIVE, "", number), raw)
-    return 0 if raw is None else chunk_bits(raw, number, index)
+    chunk = lookups.require_chunk(Group.LIVE, "", number, raw)
+    return 0 if chunk is None else chunk_bits(chunk, number, index)
 
 
 def chunk_bits(raw: bytes, number: int, index: Index) -> int:
@@ -216,14 +270,25 @@ def listed_atoms(
 
 
 def _live_mentioning(
-    term: bytes, rows: Any, live_chunks: Any, lookups: Lookups, index: Index, *, most: int
+    claim: AtomsMentioning | NoneMentioning,
+    rows: Any,
+    live_chunks: Any,
+    lookups: Lookups,
+    index: Index,
+    *,
+    most: int,
 ) -> list[tuple[int, int | None]]:
     """Return the ordinals of live atoms whose text contains the term, ascending, with the term frequencies.
 
-    The witness must include every segment. `most` is the maximum number of live ordinals.
+    The witness must include every segment that the claim is about. `most` is the maximum number of live
+    ordinals.
     """
-    entries = zip(checked_array(rows, "the rows", len(index.parts)), index.parts, strict=True)
-    rows_of = ((part, _row_of(term, entry, part.summary)) for entry, part in entries)
+    name = lookups.label(claim.term.encode())
+    parts = [
+        part for part in index.parts if part.start <= claim.last and claim.first < part.start + part.size
+    ]
+    entries = zip(checked_array(rows, "the rows", len(parts)), parts, strict=True)
+    rows_of = ((part, _row_of(name, entry, part.summary)) for entry, part in entries)
     shown = [(part, row) for part, row in rows_of if row is not None]
     # A segment never spans two chunks: its size divides 65,536, and it starts at a multiple of its size.
     numbers = list(dict.fromkeys(part.start >> CHUNK_BITS for part, _ in shown))
@@ -236,7 +301,7 @@ def _live_mentioning(
             live = _live_bytes(next(chunks), number, lookups, index)
         for offset, tf in read_postings(row, part.size, part.summary.documents):
             ordinal = part.start + offset
-            if live[(ordinal & 0xFFFF) >> 3] >> (ordinal & 7) & 1:
+            if claim.first <= ordinal <= claim.last and live[(ordinal & 0xFFFF) >> 3] >> (ordinal & 7) & 1:
                 check_count(len(matches) + 1, most)
                 matches.append((ordinal, tf))
     return matches
@@ -247,30 +312,30 @@ def _live_bytes(raw: Any, number: int, lookups: Lookups, index: Index) -> bytes:
     return live_bits(chunk, number, lookups, index).to_bytes(DENSE_BYTES, "little")
 
 
-def _row_of(term: bytes, entry: Any, summary: Summary) -> bytes | None:
-    """Return the term's row in `entry`, or None if `entry` shows that the segment has no row of the term."""
+def _row_of(name: bytes, entry: Any, summary: Summary) -> bytes | None:
+    """Return the row with this name in `entry`, or None if `entry` shows that the segment has no such row."""
     first, shown, hashes = checked_array(entry, "a row", 3)
     if type(shown) is list:
-        _check_between(term, first, shown, hashes, summary)
+        _check_between(name, first, shown, hashes, summary)
         return None
-    first, value, hashes = checked_fields([first, shown, hashes], (uint(), RAW, RAW), "a row")
-    _check_shown(first, [row_hash(term, inner_row_hash(value))], hashes, summary)
-    return bytes(value)
+    first, committed, hashes = checked_fields([first, shown, hashes], (uint(), RAW, RAW), "a row")
+    _check_shown(first, [row_hash(name, inner_row_hash(committed))], hashes, summary)
+    return bytes(committed[ROW_SALT_BYTES:])
 
 
-def _check_between(term: bytes, first: Any, shown: list[Any], hashes: Any, summary: Summary) -> None:
+def _check_between(name: bytes, first: Any, shown: list[Any], hashes: Any, summary: Summary) -> None:
     """Raise ProofError unless two neighbouring rows, or the last row alone, show that the term has no row."""
     first, hashes = checked_fields([first, hashes], (uint(), RAW), "a row")
     kinds = (RAW, sized(32)) if len(shown) == 2 else (RAW, sized(32), RAW, sized(32))
     flat = checked_fields(shown, kinds, "the neighbours of a term")
-    terms, inners = flat[::2], flat[1::2]
-    if not all(0 < len(one) <= TERM_BYTES_MAX + 1 for one in terms):
-        raise ProofError("neighbours", "a row's key has 1 to 65 bytes")
-    if not terms[0] < term or (len(terms) == 2 and not term < terms[1]):
-        raise ProofError("neighbours", "the term is not between the two rows shown in the order of keys")
-    if len(terms) == 1 and first != summary.rows - 1:
+    names, inners = flat[::2], flat[1::2]
+    if not all(0 < len(one) <= LABEL_BYTES for one in names):
+        raise ProofError("neighbours", f"a row's name has 1 to {LABEL_BYTES} bytes")
+    if not names[0] < name or (len(names) == 2 and not name < names[1]):
+        raise ProofError("neighbours", "the term is not between the two rows shown in the order of names")
+    if len(names) == 1 and first != summary.rows - 1:
         raise ProofError("neighbours", "a row that is shown without the next row is not the last row")
-    _check_shown(first, [row_hash(*pair) for pair in zip(terms, inners, strict=True)], hashes, summary)
+    _check_shown(first, [row_hash(*pair) for pair in zip(names, inners, strict=True)], hashes, summary)
 
 
 def _check_shown(first: int, leaves: list[bytes], hashes: bytes, summary: Summary) -> None:

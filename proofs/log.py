@@ -207,6 +207,20 @@ def check_inclusion(index: int, size: int, leaf: bytes, path: Sequence[bytes], r
         raise ProofError("inclusion", f"the path from index {index} of {size} leads to a different root")
 
 
+def root_before(path: Sequence[bytes]) -> bytes:
+    """Return the root of the log without its last leaf, given the inclusion path of that leaf.
+
+    All siblings of the last leaf are to its left: they are the roots of the complete subtrees into which the
+    other leaves divide, the smallest first.
+    """
+    if not path:
+        return EMPTY_ROOT
+    root = path[0]
+    for larger in path[1:]:
+        root = node_hash(larger, root)
+    return root
+
+
 def check_consistency(old: int, old_root: bytes, size: int, root: bytes, path: Sequence[bytes]) -> None:
     """Raise ProofError unless the log with `root` begins with the log with `old_root`.
 

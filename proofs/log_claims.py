@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from proofs.basis import Heads, check_opening, checkpoint_in, header_in, recorded_root
-from proofs.claims import BeginsWithRoot, EventIs, LogBegins, RootRecorded
+from proofs.claims import BeginsWithRoot, EventIs, HeadSeen, LogBegins, RootRecorded
 from proofs.errors import ProofError
+from proofs.events import ForeignHeadDetail
 from proofs.log import check_consistency
 from proofs.proof_file import (
     MAYBE_RAW,
-    OPENING_FIELDS,
     RAW,
     CheckpointLink,
     Opening,
@@ -19,7 +19,7 @@ from proofs.proof_file import (
     open_payload,
     split_path,
 )
-from proofs.verified import LoggedEvent, LogPrefix, RecordedRoot
+from proofs.verified import LoggedEvent, LogPrefix, RecordedRoot, SeenHead
 
 
 def check_event(claim: EventIs, fields: list[Any], heads: Heads) -> LoggedEvent:
@@ -55,7 +55,7 @@ def check_prefix_root(claim: BeginsWithRoot, fields: list[Any], heads: Heads) ->
     """
     parts, path = checked_array(fields, "the witness of an earlier root", 2)
     (path,) = checked_fields([path], (RAW,), "the witness of an earlier root")
-    opening = Opening(*checked_fields(parts, OPENING_FIELDS, "the opening of the earlier root"))
+    opening = Opening.read(parts, "the opening of the earlier root")
     check_opening(heads.store_id, opening, claim.root)
     return _prefix(claim, opening.size, opening.log_root, path, heads)
 
@@ -72,6 +72,19 @@ def check_recorded(claim: RootRecorded, fields: list[Any], heads: Heads) -> Reco
     if recorded_root(header) != claim.root:
         raise ProofError("header", f"checkpoint {header.seq} records a different root")
     return RecordedRoot(claim, header)
+
+
+def check_seen(claim: HeadSeen, fields: list[Any], heads: Heads) -> SeenHead:
+    """Check the witness of another store's root: `fields` holds the header of an event and an inclusion path.
+
+    Raises:
+        ProofError: the witness does not show the claim.
+    """
+    header = header_in(heads.log, *checked_fields(fields, (RAW, RAW), "the witness of a head that was seen"))
+    seen = header.detail
+    if not isinstance(seen, ForeignHeadDetail) or (claim.store_id, claim.size, claim.root) != seen:
+        raise ProofError("header", f"event {header.seq} does not record that this head was seen")
+    return SeenHead(claim, header)
 
 
 def _prefix(

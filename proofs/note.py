@@ -150,13 +150,16 @@ def verify_signatures(
         verify: Verifies one Ed25519 signature.
 
     Raises:
-        ProofError: the signature of a known key does not verify (`signature`), or two different keys have the
-            same name and key id (`input`).
+        ProofError: the signature of a known key does not verify (`signature`); two different keys have the
+            same name and key id, or two witnesses have the same public key (`input`).
     """
     verifier_keys: dict[tuple[str, bytes], VerifierKey] = {}
+    names: dict[bytes, str] = {}
     for key in keys:
         if verifier_keys.setdefault((key.name, key.key_id), key) != key:
             raise ProofError("input", "two different keys have the same name and key id")
+        if key.type == COSIGNATURE and names.setdefault(key.public, key.name) != key.name:
+            raise ProofError("input", f"the witness {key.name} has the same public key as another witness")
     signers = ((line, verifier_keys.get((line.name, line.key_id))) for line in note.signatures)
     return tuple(
         None if key is None else VerifiedSignature(key, _verified_time(note.checkpoint, line, key, verify))

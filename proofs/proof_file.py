@@ -7,29 +7,31 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import pairwise
-from typing import Any, Final, NamedTuple, ParamSpec, TypeVar
+from typing import Any, Final, NamedTuple, ParamSpec, Self, TypeVar
 
 from proofs import limits
-from proofs.claims import LISTS, AtomIs, Claim, EdgeIs, EventIs
+from proofs.claim_words import words_of
+from proofs.claims import LISTS, AtomIs, Claim, EdgeIs, EdgesOf, EventIs, TagsOf
 from proofs.codec import decode_body, pack, unpack
 from proofs.errors import ProofError
 from proofs.events import Body, EventKind
-from proofs.forms import Check, FormError, fields, optional, raw_up_to, sized, uint
-from proofs.hashing import DIGEST_BYTES, NAMESPACES, SALT_BYTES, commitment
+from proofs.forms import Check, FormError, fields, optional, raw_up_to, signed, sized, text, uint
+from proofs.hashing import DIGEST_BYTES, FORMAT, NAMESPACE_BYTES_MAX, NAMESPACES, SALT_BYTES, commitment
 from proofs.leaves import Value, decode_value
 from proofs.log import SIZE_MAX
 
 MAGIC: Final = "memroot-proof"
-VERSION: Final = 2
-BEGINNING: Final = b"\x89" + bytes([0x60 + len(MAGIC)]) + MAGIC.encode() + bytes([VERSION])
-"""The first bytes of every proof: the head of an array of nine items, then the magic text and the version."""
+BEGINNING: Final = b"\x8a" + bytes([0x60 + len(MAGIC)]) + MAGIC.encode() + bytes([FORMAT])
+"""The first bytes of every proof: the head of an array of ten items, then the magic text and the format."""
 TREES: Final = ("atoms", "edges", "tags")
 """The namespaces whose trees a proof opens only at some keys. The tree of `index` is included as a whole."""
 
 RAW: Final = raw_up_to(limits.BUNDLE_BYTES_MAX)
 MAYBE_RAW: Final = optional(RAW)
 _HASH: Final = sized(DIGEST_BYTES)
-OPENING_FIELDS: Final = (uint(SIZE_MAX), *5 * (_HASH,))
+_NAMESPACES_MAX: Final = 64
+_PAIR: Final = (text(NAMESPACE_BYTES_MAX, 1), _HASH)
+_OPENING: Final = (signed(1, limits.RULES_MAX), _HASH, uint(SIZE_MAX), _HASH)
 _SUMMARY: Final = (uint(), uint(), uint(), _HASH)
 
 
@@ -75,19 +77,36 @@ class CheckpointLink(NamedTuple):
 class Opening(NamedTuple):
     """The parts that an overall root is computed from, except the store id."""
 
+    rules: int
+    """The version of the set of namespaces and groups. A later version only adds some."""
+    label_commitment: bytes
     size: int
     log_root: bytes
-    atoms_root: bytes
-    edges_root: bytes
-    index_root: bytes
-    tags_root: bytes
+    roots: dict[str, bytes]
+    """Namespace → root of its tree, in the order of the names. All of NAMESPACES are among them."""
 
-    @property
-    def roots(self) -> dict[str, bytes]:
-        """The root of each namespace's tree, in the order of NAMESPACES."""
-        return dict(
-            zip(NAMESPACES, (self.atoms_root, self.edges_root, self.index_root, self.tags_root), strict=True)
-        )
+    @classmethod
+    def read(cls, value: object, where: str) -> Self:
+        """Return the opening that a decoded item of a proof holds.
+
+        Raises:
+            ProofError: the item does not have the form of an opening (`form`).
+        """
+        *others, listed = checked_array(value, where, len(_OPENING) + 1)
+        checked_fields(others, _OPENING, where)
+        pairs = [checked_fields(pair, _PAIR, where) for pair in checked_array(listed, where)]
+        names = [name.encode() for name, _ in pairs]
+        if len(pairs) > _NAMESPACES_MAX or any(a >= b for a, b in pairwise(names)):
+            raise ProofError("form", f"{where}: the names of namespaces are too many or not ascending")
+        roots = dict(pairs)
+        if not roots.keys() >= set(NAMESPACES):
+            raise ProofError("form", f"{where}: a namespace is missing")
+        rules, label_commitment, size, log_root = others
+        return cls(rules, label_commitment, size, log_root, roots)
+
+    def plain(self) -> list[Any]:
+        """Return the item that holds this opening in a proof."""
+        return [*self[:-1], list(map(list, self.roots.items()))]
 
 
 class Segments(NamedTuple):
@@ -108,7 +127,8 @@ class ProofFile(NamedTuple):
     """The parts of a proof. Each part is well-formed, but no part has been verified yet."""
 
     link: CheckpointLink | None
-    opening: Opening | None
+    opening: Opening
+    label_key: bytes | None
     segments: Segments | None
     trees: dict[str, TreeOpening | None]
     """Namespace → opening, for each of TREES."""
@@ -127,7 +147,7 @@ def sort_claims(claims: Sequence[Claim]) -> list[Claim]:
     ordered = sorted(claims, key=_sort_key)
     for before, after in pairwise(ordered):
         if _sort_key(before) == _sort_key(after):
-            raise ProofError("input", f"the same claim occurs twice: {after}")
+            raise ProofError("input", f"the same claim occurs twice: {' '.join(words_of(after))}")
     return ordered
 
 
@@ -137,9 +157,9 @@ def _sort_key(claim: Claim) -> tuple[int, bytes]:
 
 def encode(proof: ProofFile) -> bytes:
     """Return the canonical encoding of a proof."""
-    parts = [proof.link, proof.opening, proof.segments, *(proof.trees[name] for name in TREES)]
-    listed = [None if part is None else list(part) for part in parts]
-    return pack([MAGIC, VERSION, *listed, proof.witnesses])
+    parts = [proof.segments, *(proof.trees[name] for name in TREES)]
+    link, *listed = [None if part is None else list(part) for part in (proof.link, *parts)]
+    return pack([MAGIC, FORMAT, link, proof.opening.plain(), proof.label_key, *listed, proof.witnesses])
 
 
 def decode(data: bytes, claims: Sequence[Claim]) -> ProofFile:
@@ -155,15 +175,15 @@ def decode(data: bytes, claims: Sequence[Claim]) -> ProofFile:
     if len(data) > most:
         raise ProofError("size", f"a proof of these claims has at most {most} bytes")
     whole = checked_array(decode_strict(data, "the proof"), "a proof")
-    if whole[:2] != [MAGIC, VERSION] or type(whole[1]) is not int:
-        raise ProofError("version", f"this is not a proof of version {VERSION}")
-    checked_array(whole, "a proof", 9)
-    link, opening, segments, *trees, witnesses = whole[2:]
+    if whole[:2] != [MAGIC, FORMAT] or type(whole[1]) is not int:
+        raise ProofError("version", f"this is not a proof of format {FORMAT}")
+    checked_array(whole, "a proof", 10)
+    link, opening, label_key, segments, *trees, witnesses = whole[2:]
+    checked_fields([label_key], (optional(_HASH),), "the label key")
     proof = ProofFile(
         None if link is None else CheckpointLink(*checked_fields(link, (RAW, RAW), "the link")),
-        None
-        if opening is None
-        else Opening(*checked_fields(opening, OPENING_FIELDS, "the opening of the root")),
+        Opening.read(opening, "the opening of the root"),
+        label_key,
         None if segments is None else _segments(segments),
         dict(zip(TREES, map(_tree, trees), strict=True)),
         [checked_array(witness, "a witness") for witness in checked_array(witnesses, "the witnesses")],
@@ -190,7 +210,7 @@ def _tree(value: Any) -> TreeOpening | None:
 def _size_limit(claims: Sequence[Claim]) -> int:
     """Return the maximum size of a proof of `claims`, in bytes."""
     opens = any(isinstance(claim, (AtomIs, EdgeIs, EventIs)) and claim.opened for claim in claims)
-    single = len(claims) == 1 and not isinstance(claims[0], LISTS)
+    single = len(claims) == 1 and not isinstance(claims[0], (*LISTS, EdgesOf, TagsOf))
     return limits.PROOF_BYTES_MAX if single and not opens else limits.BUNDLE_BYTES_MAX
 
 

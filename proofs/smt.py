@@ -20,7 +20,7 @@ one set of keys there is exactly one opening.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Final
 
 from proofs.errors import ProofError
@@ -63,7 +63,11 @@ def _subtree(leaves: list[tuple[bytes, bytes]], depth: int, hasher: TreeHasher) 
 
 
 def opening_root(
-    keys: Mapping[bytes, bytes | None], shape: bytes, hashes: bytes, hasher: TreeHasher = TREE_HASHER
+    keys: Mapping[bytes, bytes | None],
+    shape: bytes,
+    hashes: bytes,
+    hasher: TreeHasher = TREE_HASHER,
+    complete: Collection[bytes] = (),
 ) -> bytes:
     """Return the root of the tree that `shape` and `hashes` open at `keys`.
 
@@ -74,12 +78,16 @@ def opening_root(
         hashes: The siblings of the paths, and the leaves of other keys at the end of a path, in the order in
             which the positions are visited.
         hasher: TREE_HASHER, except for public test vectors, which use SHA-256.
+        complete: Beginnings of key digests. `keys` holds every leaf with such a beginning. The walk also
+            visits the place of the beginning followed by zeros.
 
     Raises:
-        ProofError: no tree has this opening at these keys (`shape`, `other-leaf`, `absent`).
+        ProofError: no tree has this opening at these keys (`shape`, `other-leaf`, `absent`), or the tree has
+            a leaf that a complete list leaves out (`list`).
     """
-    walk = _Walk(keys, shape, hashes, hasher)
-    root, _ = walk.subtree(0, len(keys), 0)
+    wanted = dict.fromkeys((begin.ljust(DIGEST_BYTES, b"\0") for begin in complete), None) | dict(keys)
+    walk = _Walk(wanted, shape, hashes, hasher, tuple(complete))
+    root, _ = walk.subtree(0, len(wanted), 0)
     walk.finish()
     return root
 
@@ -88,13 +96,19 @@ class _Walk:
     """A depth-first traversal of an opening."""
 
     def __init__(
-        self, keys: Mapping[bytes, bytes | None], shape: bytes, hashes: bytes, hasher: TreeHasher
+        self,
+        keys: Mapping[bytes, bytes | None],
+        shape: bytes,
+        hashes: bytes,
+        hasher: TreeHasher,
+        complete: tuple[bytes, ...] = (),
     ) -> None:
         self._values = keys
         self._keys = sorted(keys)
         self._shape = shape
         self._hashes = hashes
         self._hasher = hasher
+        self._complete = complete
         self._position = 0
         self._used = 0
 
@@ -105,19 +119,23 @@ class _Walk:
         diverge, because a path may be 256 nodes long and the caller's stack may already be deep. The
         recursion stays shallow, because a prover cannot construct digests that diverge only late.
         """
-        siblings: list[bytes | None] = []
+        # Of each node passed: the left sibling, None for a right sibling; and whether it must have no leaf.
+        siblings: list[tuple[bytes | None, bool]] = []
         while (case := self._next_case()) == NODE:
             split = self._split(first, last, depth)
+            whole = self._is_complete(first, depth)
             depth += 1
             if first < split < last:
                 node = self._node(self.subtree(first, split, depth), self.subtree(split, last, depth))
                 break
             # A left sibling precedes the subtree in `hashes`, a right sibling follows it.
-            siblings.append(self._take(DIGEST_BYTES) if split == first else None)
+            siblings.append((self._take(DIGEST_BYTES) if split == first else None, whole))
         else:
             node = self._end(case, first, last, depth)
-        for left in reversed(siblings):
+        for left, whole in reversed(siblings):
             sibling = self._take(DIGEST_BYTES) if left is None else left
+            if whole and sibling != EMPTY:
+                raise ProofError("list", "the list leaves out leaves of the tree")
             other = sibling, sibling == EMPTY
             node = self._node(node, other) if left is None else self._node(other, node)
         return node
@@ -132,6 +150,12 @@ class _Walk:
         if depth == DEPTH_MAX:
             raise ProofError("shape", f"a path is deeper than {DEPTH_MAX} bits")
         return bisect_left(self._keys, 1, first, last, key=lambda key: bit_of(key, depth))
+
+    def _is_complete(self, first: int, depth: int) -> bool:
+        """Return whether the keys hold every leaf below the node at `depth` on the path of key `first`."""
+        return any(
+            8 * len(begin) <= depth and self._keys[first].startswith(begin) for begin in self._complete
+        )
 
     def _node(self, left: tuple[bytes, bool], right: tuple[bytes, bool]) -> tuple[bytes, bool]:
         # The tree is compact: every node has at least two leaves below it.
@@ -163,6 +187,8 @@ class _Walk:
             raise ProofError(
                 "other-leaf", f"the leaf in place of an absent key belongs elsewhere: {key.hex()}"
             )
+        if any(key.startswith(begin) for begin in self._complete):
+            raise ProofError("list", "the list leaves out a leaf of the tree")
         return self._hasher.leaf(key, value)
 
     def _next_case(self) -> int:

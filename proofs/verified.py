@@ -18,8 +18,10 @@ from proofs.claims import (
     AtomsTagged,
     BeginsWithRoot,
     EdgeIs,
+    EdgesOf,
     EventIs,
     HasTag,
+    HeadSeen,
     LacksTag,
     LogBegins,
     NoAtom,
@@ -27,11 +29,12 @@ from proofs.claims import (
     NoneMentioning,
     NoneTagged,
     RootRecorded,
+    TagsOf,
 )
 from proofs.events import AtomBody, Body, EdgeBody, Header
 from proofs.leaves import Value
 
-_IDS = frozenset({"id", "src", "dst", "store_id"})
+_IDS = frozenset({"id", "src", "dst", "other", "store_id"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +116,7 @@ class AbsentEdge:
 
 @dataclass(frozen=True, slots=True)
 class Tagged:
-    """The fact that a live atom has a tag."""
+    """The fact that an atom in the claimed state has a tag."""
 
     claim: HasTag
     value: Value
@@ -121,7 +124,7 @@ class Tagged:
 
 @dataclass(frozen=True, slots=True)
 class Untagged:
-    """The fact that a live atom does not have a tag."""
+    """The fact that an atom in the claimed state does not have a tag."""
 
     claim: LacksTag
     value: Value
@@ -176,6 +179,37 @@ class TermUnused:
 
 
 @dataclass(frozen=True, slots=True)
+class ListedEdge:
+    """One edge in the complete list of the edges of an atom."""
+
+    type: bytes
+    """The code of the edge's type."""
+    other: bytes
+    """The id of the atom at the other end."""
+    value: Value
+
+
+@dataclass(frozen=True, slots=True)
+class AllEdges:
+    """The fact that exactly the listed edges were ever recorded in this direction (and of this type).
+
+    Those whose value has the state live are all live edges. The edges are in the order of type and other end.
+    """
+
+    claim: EdgesOf
+    edges: tuple[ListedEdge, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AllTags:
+    """The fact that an atom has exactly these tags, given by their identities."""
+
+    claim: TagsOf
+    value: Value
+    tags: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class LoggedEvent:
     """The fact that an event is in the log.
 
@@ -206,6 +240,14 @@ class RecordedRoot:
     header: Header
 
 
+@dataclass(frozen=True, slots=True)
+class SeenHead:
+    """The fact that the event `header` records that this store saw the claimed root of another store."""
+
+    claim: HeadSeen
+    header: Header
+
+
 Verified = (
     LiveAtom
     | TombstonedAtom
@@ -221,9 +263,12 @@ Verified = (
     | TagUnused
     | AllMentioning
     | TermUnused
+    | AllEdges
+    | AllTags
     | LoggedEvent
     | LogPrefix
     | RecordedRoot
+    | SeenHead
 )
 
 
@@ -242,8 +287,8 @@ def to_plain(fact: Verified) -> dict[str, Any]:
 
 
 def _plain(value: Any, name: str = "") -> Any:
-    if isinstance(value, ListedAtom):
-        return {"id": _plain(value.id, "id"), "value": _plain(value.value), "tf": value.tf}
+    if isinstance(value, (ListedAtom, ListedEdge)):
+        return {field.name: _plain(getattr(value, field.name), field.name) for field in fields(value)}
     if isinstance(value, tuple) and hasattr(value, "_asdict"):
         return {key: _plain(item, key) for key, item in value._asdict().items()}
     if isinstance(value, (tuple, list)):

@@ -6,20 +6,32 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final, NamedTuple
 
 from proofs import claims as kinds
-from proofs.basis import Basis, Heads, LogHead, Lookups, Root, heads_of, require_opening
+from proofs.basis import Basis, Heads, LogHead, Lookups, Root, check_label_key, heads_of
 from proofs.claims import Claim
 from proofs.errors import ProofError
 from proofs.events import EventKind
-from proofs.leaves import CHUNK_BITS, Group, State, Value, contains, set_row
+from proofs.labels import ROW_SALT_BYTES
+from proofs.leaves import (
+    CHUNK_BITS,
+    Direction,
+    Group,
+    State,
+    Value,
+    contains,
+    decode_tags,
+    edge_leaf,
+    tags_row,
+)
 from proofs.list_claims import (
     Index,
+    check_edges,
     check_mentioning,
     check_none_mentioning,
     check_none_tagged,
     check_tagged,
     read_index,
 )
-from proofs.log_claims import check_event, check_prefix, check_prefix_root, check_recorded
+from proofs.log_claims import check_event, check_prefix, check_prefix_root, check_recorded, check_seen
 from proofs.proof_file import (
     MAYBE_RAW,
     RAW,
@@ -27,6 +39,7 @@ from proofs.proof_file import (
     check_presence,
     checked_fields,
     decode,
+    decode_strict,
     open_payload,
     read_value,
     sort_claims,
@@ -35,6 +48,7 @@ from proofs.proof_file import (
 from proofs.verified import (
     AbsentAtom,
     AbsentEdge,
+    AllTags,
     ErasedAtom,
     ErasedEdge,
     LiveAtom,
@@ -88,9 +102,10 @@ def examine(proof: bytes, basis: Basis, claims: Sequence[Claim]) -> Verification
     requested = _checked_claims(claims)
     ordered = sort_claims(requested)
     parts = decode(proof, ordered)
-    heads = heads_of(basis, parts, state=any(isinstance(claim, kinds.StateClaim) for claim in requested))
+    heads = heads_of(basis, parts)
     index = _index(parts, heads, needed_for=ordered)
-    lookups = Lookups()
+    check_label_key(parts, needed=any(isinstance(claim, kinds.LABELLED) for claim in ordered))
+    lookups = Lookups(parts.label_key)
     facts: dict[Claim, Verified] = {}
     for claim, (_, *fields) in zip(ordered, parts.witnesses, strict=True):
         if isinstance(claim, kinds.LogClaim):
@@ -100,7 +115,8 @@ def examine(proof: bytes, basis: Basis, claims: Sequence[Claim]) -> Verification
         else:
             facts[claim] = _leaf_claim(claim, fields, lookups)
     lookups.check(parts, heads.opening)
-    size = heads.log.size if heads.opening is None else heads.opening.size
+    about_state = any(isinstance(claim, kinds.StateClaim) for claim in requested)
+    size = heads.opening.size if about_state else heads.log.size
     return Verification(tuple(facts[claim] for claim in requested), size)
 
 
@@ -118,11 +134,7 @@ def _checked_claims(claims: object) -> list[Claim]:
 def _index(parts: ProofFile, heads: Heads, *, needed_for: Sequence[Claim]) -> Index | None:
     wanted = any(isinstance(claim, kinds.LISTS) for claim in needed_for)
     check_presence(parts.segments, "the table of segments", needed=wanted)
-    return (
-        None
-        if parts.segments is None
-        else read_index(parts.segments, require_opening(heads.opening).index_root)
-    )
+    return None if parts.segments is None else read_index(parts.segments, heads.opening.roots["index"])
 
 
 def _log_claim(claim: kinds.LogClaim, fields: list[Any], heads: Heads) -> Verified:
@@ -135,6 +147,8 @@ def _log_claim(claim: kinds.LogClaim, fields: list[Any], heads: Heads) -> Verifi
             return check_recorded(claim, fields, heads)
         case kinds.BeginsWithRoot():
             return check_prefix_root(claim, fields, heads)
+        case kinds.HeadSeen():
+            return check_seen(claim, fields, heads)
 
 
 def _leaf_claim(claim: Claim, fields: list[Any], lookups: Lookups) -> Verified:
@@ -144,7 +158,11 @@ def _leaf_claim(claim: Claim, fields: list[Any], lookups: Lookups) -> Verified:
         case kinds.NoAtom() | kinds.NoEdge():
             return _absent(claim, fields, lookups)
         case kinds.HasTag() | kinds.LacksTag():
-            return _tag(claim, fields, lookups)
+            return _member_of(claim, fields, lookups)
+        case kinds.EdgesOf():
+            return check_edges(claim, fields, lookups)
+        case kinds.TagsOf():
+            return _tags_of(claim, fields, lookups)
     raise ProofError("input", "the claim is not about an atom or an edge")
 
 
@@ -166,34 +184,67 @@ def _recorded(claim: kinds.AtomIs | kinds.EdgeIs, fields: list[Any], lookups: Lo
     atom = isinstance(claim, kinds.AtomIs)
     if value.ordinal and not atom:
         raise ProofError("value", "the ordinal of an edge must be 0")
-    lookups.require("atoms" if atom else "edges", claim.subject, raw)
+    lookups.require(*_leaf_of(claim), raw)
     kind = EventKind.ATOM_ADDED if atom else EventKind.EDGE_ADDED
     body = open_payload(payload, value.commitment, kind, wanted=claim.opened)
     fact = _FACTS[type(claim), claim.state]
     return fact(claim, value) if claim.state is State.ERASED else fact(claim, value, body)
 
 
+def _leaf_of(claim: kinds.AtomIs | kinds.NoAtom | kinds.EdgeIs | kinds.NoEdge) -> tuple[str, bytes]:
+    """Return the namespace and the key of the leaf that a claim is about."""
+    if isinstance(claim, (kinds.AtomIs, kinds.NoAtom)):
+        return "atoms", claim.id
+    return "edges", edge_leaf(Direction.FROM, claim.src, claim.code, claim.dst)
+
+
 def _absent(claim: kinds.NoAtom | kinds.NoEdge, fields: list[Any], lookups: Lookups) -> Verified:
     """Require in `lookups` that the tree must not contain the key of the claim."""
     checked_fields(fields, (), "the witness of an absent atom or edge")
-    lookups.require("atoms" if isinstance(claim, kinds.NoAtom) else "edges", claim.subject, None)
+    lookups.require(*_leaf_of(claim), None)
     return AbsentAtom(claim) if isinstance(claim, kinds.NoAtom) else AbsentEdge(claim)
 
 
-def _tag(claim: kinds.HasTag | kinds.LacksTag, fields: list[Any], lookups: Lookups) -> Verified:
-    """Check the witness of an atom and a tag: `fields` holds a value and a chunk.
+def _member_of(claim: kinds.HasTag | kinds.LacksTag, fields: list[Any], lookups: Lookups) -> Verified:
+    """Check the witness of an atom and a set: `fields` holds a value, a live chunk and a chunk of the set.
 
-    If the atom lacks the tag, the chunk may be None.
+    A chunk is None if the set has no such chunk.
     """
-    wanted = isinstance(claim, kinds.HasTag)
-    raw, chunk = checked_fields(fields, (RAW, RAW if wanted else MAYBE_RAW), "the witness of a tag")
-    value = _value_in(State.LIVE, raw)
-    lookups.require("atoms", claim.id, raw)
-    lookups.require("tags", set_row(Group.TAG, claim.identity, value.ordinal >> CHUNK_BITS), chunk)
-    has = chunk is not None and with_reason("chunk", contains, chunk, value.ordinal & 0xFFFF)
-    if has is not wanted:
-        raise ProofError("tagged", f"the atom {'has' if has else 'does not have'} the tag")
+    raw, live, chunk = checked_fields(fields, (RAW, MAYBE_RAW, MAYBE_RAW), "the witness of a member")
+    value = _kept_atom(claim, raw, live, lookups)
+    has = _is_member(value.ordinal, claim.group, claim.value, chunk, lookups)
+    if has is not isinstance(claim, kinds.HasTag):
+        raise ProofError("tagged", f"the atom {'is' if has else 'is not'} in the set")
     return Tagged(claim, value) if isinstance(claim, kinds.HasTag) else Untagged(claim, value)
+
+
+def _tags_of(claim: kinds.TagsOf, fields: list[Any], lookups: Lookups) -> AllTags:
+    """Check the witness of an atom's tags: `fields` holds a value, a live chunk, and the tags or None."""
+    raw, live, committed = checked_fields(fields, (RAW, MAYBE_RAW, MAYBE_RAW), "the witness of tags")
+    value = _kept_atom(claim, raw, live, lookups)
+    lookups.require("tags", tags_row(value.ordinal), committed)
+    if committed is None:
+        return AllTags(claim, value, ())
+    decode_strict(committed[ROW_SALT_BYTES:], "the tags")
+    tags = with_reason("chunk", decode_tags, committed[ROW_SALT_BYTES:])
+    return AllTags(claim, value, tags)
+
+
+def _kept_atom(
+    claim: kinds.HasTag | kinds.LacksTag | kinds.TagsOf, raw: bytes, live: bytes | None, lookups: Lookups
+) -> Value:
+    """Return the value of an atom in the claimed state, about which the set of live ordinals agrees."""
+    value = _value_in(claim.state, raw)
+    lookups.require("atoms", claim.id, raw)
+    if _is_member(value.ordinal, Group.LIVE, "", live, lookups) is not (claim.state is State.LIVE):
+        raise ProofError("state", "the live atoms and the value of the atom disagree about its state")
+    return value
+
+
+def _is_member(ordinal: int, group: Group, name: str, committed: bytes | None, lookups: Lookups) -> bool:
+    """Return whether an ordinal is in a set. `committed` is the chunk for this ordinal, or None."""
+    chunk = lookups.require_chunk(group, name, ordinal >> CHUNK_BITS, committed)
+    return chunk is not None and with_reason("chunk", contains, chunk, ordinal & 0xFFFF)
 
 
 def _value_in(state: State, raw: bytes) -> Value:

@@ -6,19 +6,88 @@ The caller reads the files and passes their contents.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Final
+from typing import Final, NamedTuple
 from uuid import UUID
 
 from proofs.basis import Basis, LogHead, Root
 from proofs.claim_words import parse_claim, parse_id
 from proofs.claims import Claim
+from proofs.envelope import decode, to_compare
 from proofs.errors import ProofError
+from proofs.proof_file import BEGINNING
+from proofs.verified import Verified
+from proofs.verifier import examine
 
 CLAIMS_BYTES_MAX: Final = 16 << 20
 """The maximum size of a file that lists claims, in bytes."""
 
 
-def parse_basis(root: str | None, size: int | None, store: str | None, note: bytes | None) -> Basis:
+class Pinned(NamedTuple):
+    """What a caller trusts: texts of arguments and the bytes of a note, each None if it was not given."""
+
+    root: str | None
+    size: int | None
+    store: str | None
+    note: bytes | None
+
+
+class Examined(NamedTuple):
+    """The result of the verification of a file."""
+
+    facts: tuple[Verified, ...]
+    size: int
+    """The number of events that the facts cover."""
+    basis: Basis
+    compare: str | None
+    """What the caller still has to compare (`proofs.envelope.to_compare`), or None if the caller gave it."""
+
+
+def examine_file(
+    data: bytes,
+    pinned: Pinned,
+    words: Sequence[str],
+    lines: bytes | None,
+    identity: Callable[[str], str] = str,
+) -> Examined:
+    """Verify an envelope, or a proof without one.
+
+    A proof without an envelope needs a basis and claims from the caller. For an envelope, a root or note that
+    the caller gives must be the one in the envelope, and claims that the caller gives replace those in it.
+
+    Args:
+        data: The bytes of the file.
+        pinned: What the caller trusts.
+        words: The words of one claim, or none.
+        lines: A list of claims, see `parse_claims`.
+        identity: See `parse_claims`.
+
+    Raises:
+        ProofError: an argument cannot be used (`input`, `note`), the file is about another store, root or
+            size (`origin`, `root`, `log-size`), or see `proofs.envelope.decode` and `proofs.verify`.
+    """
+    if data.startswith(BEGINNING):
+        basis = parse_basis(pinned)
+        facts, size = examine(data, basis, parse_claims(words, lines, identity))
+        return Examined(facts, size, basis, None)
+    envelope = decode(data)
+    basis = envelope.basis
+    if pinned.store is not None and parse_id(pinned.store) != basis.store_id:
+        raise ProofError("origin", "the file is about a different store")
+    given = pinned.root is not None or pinned.note is not None
+    if given:
+        trusted = parse_basis(pinned._replace(store=str(UUID(bytes=basis.store_id))))
+        if (type(trusted), trusted.root) != (type(basis), basis.root):
+            kind = "about the overall root" if isinstance(basis, Root) else "about the log root"
+            raise ProofError("root", f"the file is not about the one given but {kind} {basis.root.hex()}")
+        basis = trusted
+    elif pinned.size is not None:
+        raise ProofError("input", "a number of events needs an overall root or a checkpoint")
+    claims = parse_claims(words, lines, identity) if words or lines is not None else envelope.claims
+    facts, size = examine(envelope.proof, basis, claims)
+    return Examined(facts, size, basis, None if given else to_compare(envelope))
+
+
+def parse_basis(pinned: Pinned) -> Basis:
     """Return the basis to verify a proof against: an overall root, or the log head in a checkpoint note.
 
     Raises:
@@ -26,6 +95,7 @@ def parse_basis(root: str | None, size: int | None, store: str | None, note: byt
             `note`); the note belongs to a different store than `store` (`origin`), or the number of events
             that the note covers is not `size` (`log-size`).
     """
+    root, size, store, note = pinned
     if (root is None) == (note is None):
         raise ProofError("input", "give either an overall root or a checkpoint")
     if root is not None:

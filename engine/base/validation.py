@@ -31,7 +31,7 @@ PROVENANCES = ("internal", "external", "quarantine")
 
 _LABEL = re.compile(r"[a-z0-9._-]{1,32}")
 _META_KEY = lazy(r"[A-Za-z0-9._-]{1,64}")
-_HEX_ID = lazy(r"[0-9a-fA-F]{32}")
+_UUID = lazy("[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}")
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ufffe\uffff]")
 _PLAIN_TAG = re.compile(r"[0-9A-Za-z]+(?:[-_./][0-9A-Za-z]+)*")
 
@@ -374,6 +374,9 @@ def callback(value: object, what: str) -> None:
 def atom_id(value: object, what: str = "atom id") -> bytes:
     """Return the 16 bytes of an id that is given as a `uuid.UUID`, as the text of a UUID, or as 16 bytes.
 
+    The text has one spelling: lower-case hexadecimal digits with dashes, 8-4-4-4-12. A mistyped id must not
+    be taken for another one, whose absence could then be proved.
+
     Raises:
         InvalidInputError: `value` is not an id, or all its bytes are zero.
     """
@@ -382,10 +385,11 @@ def atom_id(value: object, what: str = "atom id") -> bytes:
     elif isinstance(value, bytes) and len(value) == 16:
         raw = value
     elif isinstance(value, str):
-        plain = value.replace("-", "")
-        if not _HEX_ID.fullmatch(plain):
-            raise InvalidInputError(f"{what} {quoted(value)} is not a UUID")
-        raw = bytes.fromhex(plain)
+        if not _UUID.fullmatch(value):
+            raise InvalidInputError(
+                f"{what} {quoted(value)} is not a UUID in lower case, of the form 8-4-4-4-12"
+            )
+        raw = bytes.fromhex(value.replace("-", ""))
     else:
         raise InvalidInputError(f"{what} must be a UUID, not {type(value).__name__}")
     if raw == bytes(16):

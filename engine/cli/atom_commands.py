@@ -48,7 +48,8 @@ def add(
         text: The text, or - to read it from stdin.
         key: A key that you choose for the atom, unique within the source.
         id: `UUID` The id to use instead of the computed id.
-        occurrence: The number of earlier identical texts in the source.
+        occurrence: The number of earlier identical texts in the source, which identifies the text if
+            there is no key.
         again: Add the text even if another atom holds it already.
     """
     tell_tags(session, fields["tags"])

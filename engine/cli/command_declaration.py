@@ -22,7 +22,10 @@ from engine.cli.cli_session import Session
 
 
 class Number(click.FloatRange):
-    """A number within bounds. The error messages are written in words."""
+    """A number within bounds. The error messages are written in words.
+
+    A whole number has one spelling: ASCII digits without leading zeros, and a minus sign if it is negative.
+    """
 
     def __init__(self, kind: type[int | float], least: float | None = None, most: float | None = None):
         super().__init__(least, most)
@@ -31,6 +34,8 @@ class Number(click.FloatRange):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
         """Return the number that `value` contains, or raise a usage error."""
         try:
+            if isinstance(value, str) and not _SPELLINGS[self.kind].fullmatch(value):
+                raise ValueError(value)
             number = self.kind(value)
         except ValueError:
             self.fail(f"{value!r} is not a {'whole ' * (self.kind is int)}number", param, ctx)
@@ -42,6 +47,13 @@ class Number(click.FloatRange):
 
     def _describe_range(self) -> str:
         return ""  # no mathematics in the help
+
+
+_SPELLINGS: Final = {
+    int: re.compile("0|-?[1-9][0-9]{0,18}"),
+    float: re.compile(r"-?[0-9]+(\.[0-9]+)?(e-?[0-9]{1,3})?"),
+}
+"""The type of a number → the texts that are read as such a number."""
 
 
 def at_least(number: int) -> Number:

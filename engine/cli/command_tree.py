@@ -102,7 +102,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "prove": ("proof_commands", "Create a proof that anyone can check without the store."),
         "terms": ("proof_commands", "Show the index terms of a text, for claims about terms."),
         "proof": ("proof_commands", "Write a page that checks proofs in any browser."),
-        "verify-proof": ("proof_commands", "Check a proof against a root or checkpoint that you trust."),
+        "verify-proof": ("proof_commands", "Check a proof, and print what it shows."),
         "verify-root": ("upkeep_commands", "Check that the store matches its journal exactly."),
     },
     "Help": {

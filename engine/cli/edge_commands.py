@@ -18,8 +18,7 @@ from engine.cli.shown_parts import Fields, Shown, Table
 from engine.commands import Link, RegisterType
 from engine.commands.edges import KNOWN_TYPES, UnknownTypeError
 from engine.ledger.layout import unpack
-from engine.ledger.queries import data_of, exact_type_in
-from engine.ledger.records import type_code
+from engine.ledger.queries import data_of, exact_type_in, recorded_type_code
 from engine.query.graph.find import Follow, Form, Found
 from proofs.codec import pack
 
@@ -132,7 +131,7 @@ def _check_order(engine: Engine, name: str, src: str, kind: str, dst: str) -> No
         InvalidInputError: `kind` is not an edge type, but `src` or `dst` is one.
     """
     with translated(), engine.store.view() as rows:
-        are_types = [type_code(rows, word) is not None for word in (src, kind, dst)]
+        are_types = [recorded_type_code(rows, word) is not None for word in (src, kind, dst)]
     if are_types[1] or not (are_types[0] or are_types[2]):
         return
     edge_type, first, second = (dst, src, kind) if are_types[2] else (src, kind, dst)

@@ -6,7 +6,7 @@ import re
 import struct
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from engine.base.errors import InconsistentError, InvalidInputError, translated
 from engine.base.json_text import dumped, encode
@@ -143,7 +143,7 @@ def _table(items: Iterable[HistoryItem], named: Labels) -> Table:
         (
             str(one.seq),
             shown_time(one.time),
-            one.kind.name.lower(),
+            one.kind.word,
             one.actor,
             _subject(one, named),
             _detail(one),
@@ -191,9 +191,13 @@ def diff(session: Session, before: str, after: str | None = None, *, markdown: b
     return session.out.answer(data, lines, count=len(changes.atoms) + len(changes.edges))
 
 
+_SEQ: Final = re.compile("0|[1-9][0-9]{0,17}")
+"""The one spelling of the seq of an event."""
+
+
 def _moment(given: str) -> Moment | str:
     """Return the moment that an argument names: a seq, a time, or the text of a checkpoint file."""
-    if not given.isdigit() and Path(given).is_file():
+    if not _SEQ.fullmatch(given) and Path(given).is_file():
         return read_file(given, NOTE_BYTES_MAX).decode(errors="replace")
     try:
         return parse_moment(given, "the moment")
@@ -330,7 +334,7 @@ def _range(events: str | None, since: int | None) -> tuple[int, int | None]:
     if since is not None:
         return since, None
     start, dots, end = str(events).partition("..")
-    if not start.isdigit() or (dots and not end.isdigit()) or len(start) > 18 or len(end) > 18:
+    if not _SEQ.fullmatch(start) or (dots and not _SEQ.fullmatch(end)):
         raise InvalidInputError(f"{str(events)[:40]!r} is not a range of events", hint="example: 41..45")
     first, last = int(start), int(end if dots else start)
     if first > last:

@@ -23,15 +23,16 @@ from engine.trust.notes.trusted_keys import read_note
 from engine.trust.proving.prove import Proof
 from engine.window.page import whole_page
 from proofs import verified
-from proofs.claim_words import parse_claim, words_of
+from proofs.basis import Root
+from proofs.claim_words import type_name, words_of
+from proofs.envelope import BEGINNING, ENVELOPE_BYTES_MAX
 from proofs.errors import ProofError
 from proofs.events import AtomBody
-from proofs.limits import BUNDLE_BYTES_MAX
+from proofs.leaves import State
 from proofs.note import format_note
-from proofs.proof_file import BEGINNING
+from proofs.proof_file import BEGINNING as BEGINNING_OF_PROOF
 from proofs.verified import to_plain
-from proofs.verifier import examine
-from proofs.verify_arguments import CLAIMS_BYTES_MAX, describe_basis, parse_basis, parse_claims, split_claims
+from proofs.verify_arguments import CLAIMS_BYTES_MAX, Pinned, describe_basis, examine_file, split_claims
 
 PAGE: Final = "verify.html"
 PAGE_TITLE: Final = b"<title>Check a memroot proof</title>"
@@ -40,9 +41,9 @@ PAGE_BYTES_MAX: Final = 1_048_576
 
 
 @command(
-    "engine prove atom 1f0c -o kettle.proof",
-    "engine prove no-term unicorn -o absent.proof",
-    "engine prove --claims claims.txt --checkpoint at.note -o bundle.proof",
+    "engine prove atom 1f0c -o kettle.memproof",
+    "engine prove no-term unicorn -o absent.memproof",
+    "engine prove --claims claims.txt --checkpoint at.note -o bundle.memproof",
 )
 def prove(
     session: Session,
@@ -56,10 +57,12 @@ def prove(
     """Create a proof that anyone can check without the store.
 
     Claims: atom ID [STATE] [sealed], no-atom ID, edge SOURCE TYPE TARGET [STATE] [sealed], no-edge SOURCE
-    TYPE TARGET, tag ID TAG, no-tag ID TAG, tagged TAG, none-tagged TAG, term WORD, no-term WORD, term =TERM,
-    event SEQ [sealed], prefix SIZE ROOT, root ROOT, prefix-root ROOT [SIZE]. A STATE is live, tombstoned or
-    erased. `sealed` omits the content. A claim that does not hold is refused. Prints the command that
-    verifies the proof.
+    TYPE TARGET, tag ID TAG [STATE], no-tag ID TAG [STATE], in ID GROUP VALUE [STATE], not-in ID GROUP VALUE
+    [STATE], tagged TAG, none-tagged TAG, all GROUP VALUE, none GROUP VALUE, term WORD, no-term WORD, term
+    =TERM, edges-from ID [TYPE], edges-to ID [TYPE], tags ID [STATE], event SEQ [sealed], prefix SIZE ROOT,
+    root ROOT, prefix-root ROOT [SIZE], seen STORE SIZE ROOT. A STATE is live, tombstoned or erased. `sealed`
+    omits the content. A range of ordinals FIRST-LAST may follow tagged, all, term and their negations. A
+    claim that does not hold is refused. The file also holds the claims and the root.
 
     Args:
         out: `-o FILE` Write the proof to this file.
@@ -74,39 +77,34 @@ def prove(
     if target is not None:
         _check_target(target, session)
     lines = [list(claim)] if claim else _lines(claims or "")
-    note = None if checkpoint is None else read_note(checkpoint).checkpoint.text
+    note = None if checkpoint is None else read_note(checkpoint)
     with session.engine() as engine:
-        proof = engine.prove(lines, as_of=as_of, checkpoint=note)
+        proof = engine.prove(lines, as_of=as_of, checkpoint=None if note is None else note.checkpoint.text)
     if proof.replayed:
         session.out.note(f"{counted(proof.replayed, 'event')} replayed")
-    listed = claims
-    if claims is not None and not _is_whole(lines, proof):
-        listed = None if target is None else f"{target}.claims"
-        if listed:
-            whole = "".join(" ".join(words_of(one)) + "\n" for one in proof.claims)
-            replace_file(Path(listed), whole.encode(), PUBLIC)
+    envelope = proof.envelope(note)
     if target is not None:
-        replace_file(target, proof.data, PUBLIC)
+        replace_file(target, envelope, PUBLIC)
     elif not session.out.json:
-        session.out.note(_how_to_verify(proof, "FILE", listed, checkpoint))
-        sys.stdout.buffer.write(proof.data)
+        session.out.note(_how_to_verify("FILE"))
+        sys.stdout.buffer.write(envelope)
         return 0
-    report = _report(proof, str(target or "FILE"), listed, checkpoint)
     data = {
         "file": None if target is None else str(target),
-        "bytes": len(proof.data),
-        "proof": None if target else proof.data.hex(),
+        "bytes": len(envelope),
+        "proof": None if target else envelope.hex(),
         "basis": describe_basis(proof.basis, proof.size),
         "size": proof.size,
         "replayed": proof.replayed,
         "shown": [to_plain(one) for one in proof.shown],
     }
-    return session.out.answer(data, report, count=1)
+    return session.out.answer(data, _report(proof, len(envelope), str(target or "FILE")), count=1)
 
 
 @command(
-    "engine verify-proof absent.proof --root HEX --store-id ID no-term unicorn",
-    "engine verify-proof bundle.proof --checkpoint at.note --claims claims.txt",
+    "engine verify-proof kettle.memproof",
+    "engine verify-proof kettle.memproof --root HEX",
+    "engine verify-proof bundle.memproof --checkpoint at.note --claims claims.txt",
     name="verify-proof",
 )
 def verify_proof(
@@ -120,14 +118,15 @@ def verify_proof(
     size: Natural | None = None,
     checkpoint: str | None = None,
 ) -> int:
-    """Check a proof against a root or checkpoint that you trust.
+    """Check a proof, and print what it shows.
 
-    Needs no store. Give whole ids and terms, as `engine prove` prints them. Exit code 4: the proof does
-    not show the claim. `python -m proofs verify` does the same, and needs only the packages proofs,
-    blake3 and cbor2.
+    Needs no store. The file says which claims it shows, and for which root: compare the root with one that
+    you trust, or give that one with --root or --checkpoint. Exit code 4: the proof does not show the claims.
+    `python -m proofs FILE` does the same, and needs only the packages proofs, blake3 and cbor2.
 
     Args:
         file: The proof.
+        claim: The claim, with whole ids and terms, if it is not to be taken from the file.
         root: `HEX` The overall root that you trust.
         store_id: `ID` The id of the store that the proof is from.
         size: The number of events that the root covers, if known.
@@ -135,9 +134,11 @@ def verify_proof(
     """
     note = None if checkpoint is None else format_note(read_note(checkpoint))
     listed = None if claims is None else read_file(claims, CLAIMS_BYTES_MAX)
+    data = read_file(file, ENVELOPE_BYTES_MAX)
     try:
-        basis, wanted = parse_basis(root, size, store_id, note), parse_claims(list(claim), listed, folded_tag)
-        facts, events = examine(read_file(file, BUNDLE_BYTES_MAX), basis, wanted)
+        facts, events, basis, compare = examine_file(
+            data, Pinned(root, size, store_id, note), list(claim), listed, folded_tag
+        )
     except ProofError as error:
         if error.reason == "input":
             raise InvalidInputError(str(error).partition(": ")[2]) from error
@@ -146,9 +147,10 @@ def verify_proof(
         _note_words(session, fact)
     shown = [to_plain(one) for one in facts]
     text = [*(part for fact in facts for part in _answer(fact)), line("as of", counted(events, "event"))]
-    return session.out.answer(
-        {"basis": describe_basis(basis, events), "shown": shown}, text, count=len(shown)
-    )
+    if compare is not None:
+        text.append(line("trust", compare))
+    answer = {"basis": describe_basis(basis, events), "compare": compare, "shown": shown}
+    return session.out.answer(answer, text, count=len(shown))
 
 
 _OTHERWISE = "the proof is for a different claim, root or checkpoint, or it was changed"
@@ -204,15 +206,30 @@ def _answer(fact: verified.Verified) -> Iterator[Shown]:
             if body.source is not None:
                 yield line("source", body.source)
             yield body.content
+        case verified.LoggedEvent() | verified.RecordedRoot() | verified.SeenHead():
+            header = fact.header
+            yield line("", f"{header.kind.word} by {header.actor} at {shown_time(header.time)}")
+        case verified.LogPrefix():
+            yield line("", f"{counted(fact.size, 'event')}, of {fact.into:,} now")
+        case _:
+            yield from _listed(fact)
+
+
+def _listed(fact: verified.Verified) -> Iterator[Shown]:
+    """Yield the items of a complete list, or nothing if the fact is about no list."""
+    match fact:
         case verified.AllTagged(atoms=atoms) | verified.AllMentioning(atoms=atoms):
             for atom in atoms:
                 times = "" if atom.tf is None else f"  {atom.tf}×"
                 yield line("", f"{UUID(bytes=atom.id)}{times}")
             yield line("", f"{counted(len(atoms), 'atom')}, and no others")
-        case verified.LoggedEvent(header=header) | verified.RecordedRoot(header=header):
-            yield line("", f"{header.kind.name.lower()} by {header.actor} at {shown_time(header.time)}")
-        case verified.LogPrefix():
-            yield line("", f"{counted(fact.size, 'event')}, of {fact.into:,} now")
+        case verified.AllEdges(edges=edges):
+            for edge in edges:
+                state = State(edge.value.state).name.lower()
+                yield line("", f"{type_name(edge.type)} {UUID(bytes=edge.other)} {state}")
+            yield line("", f"{counted(len(edges), 'edge')}, and no others")
+        case verified.AllTags(tags=tags):
+            yield line("", f"{' '.join(f'#{tag}' for tag in tags) or 'no tags'}, and no others")
         case _:
             return
 
@@ -236,7 +253,7 @@ def _check_target(path: Path, session: Session) -> None:
     check_writable(path, session.place())
     if path.is_file():
         with path.open("rb") as file:
-            if file.read(len(BEGINNING)) != BEGINNING:
+            if not file.read(len(BEGINNING)).startswith((BEGINNING, BEGINNING_OF_PROOF)):
                 raise RefusedError(f"{path} exists and is not a proof", hint="name another file")
 
 
@@ -247,31 +264,15 @@ def _lines(path: str) -> list[list[str]]:
         raise InvalidInputError(f"{path}: {error}") from None
 
 
-def _report(proof: Proof, file: str, claims: str | None, checkpoint: str | None) -> Iterator[Line]:
+def _report(proof: Proof, size: int, file: str) -> Iterator[Line]:
     for shown in proof.shown:
         yield line("holds", " ".join(words_of(shown.claim)))
-    yield line("root" if checkpoint is None else "log root", proof.basis.root.hex())
-    yield line("proof", f"{len(proof.data):,} bytes, of {counted(proof.size, 'event')}")
-    yield line("verify", _how_to_verify(proof, file, claims, checkpoint))
+    yield line("root" if isinstance(proof.basis, Root) else "log root", proof.basis.root.hex())
+    yield line("proof", f"{size:,} bytes, of {counted(proof.size, 'event')}")
+    yield line("verify", _how_to_verify(file))
 
 
-def _is_whole(lines: list[list[str]], proof: Proof) -> bool:
-    """Return True if these lines, as a verifier reads them, are the claims that were proved."""
-    try:
-        return [parse_claim(line) for line in lines] == list(proof.claims)
-    except ProofError:
-        return False
-
-
-def _how_to_verify(proof: Proof, file: str, claims: str | None, checkpoint: str | None) -> str:
+def _how_to_verify(file: str) -> str:
     """Return the command that verifies the proof."""
-    basis = proof.basis
-    given = ["--checkpoint", checkpoint] if checkpoint else ["--root", basis.root.hex(), "--store-id"]
-    if not checkpoint:
-        given.append(str(UUID(bytes=basis.store_id)))
-    asked = words_of(proof.claims[0])
-    if claims is not None or len(proof.claims) > 1:
-        asked = ["--claims", claims or "LIST"]
-    elif any(word.startswith("-") for word in asked):
-        asked = ["--", *asked]
-    return shlex.join(["python", "-m", "proofs", "verify", file, *given, *asked])
+    # A name that begins with a dash would be read as an option.
+    return shlex.join(["python", "-m", "proofs", f"./{file}" if file.startswith("-") else file])

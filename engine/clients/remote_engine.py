@@ -135,7 +135,7 @@ class RemoteEngine(Memory):
         *,
         actor: str | None = None,
         request: str | None = None,
-        origin: str | None = None,
+        pipeline: str | None = None,
     ) -> Iterator[Receipt]:
         """Carry out any number of commands in batches of up to 1,000, as `Engine.apply_many` does."""
         if actor is not None:
@@ -144,21 +144,21 @@ class RemoteEngine(Memory):
         done = 0
         prefix = _key(request)
         while chunk := list(islice(remaining, BATCH)):
-            yield from self._apply_parts(chunk, prefix, done, origin)
+            yield from self._apply_parts(chunk, prefix, done, pipeline)
             done += len(chunk)
 
     def _apply_parts(
-        self, commands: list[Command], prefix: str, done: int, origin: str | None
+        self, commands: list[Command], prefix: str, done: int, pipeline: str | None
     ) -> Iterator[Receipt]:
         try:
-            yield from self.apply(commands, request=f"{prefix}.{done}", origin=origin)
+            yield from self.apply(commands, request=f"{prefix}.{done}", pipeline=pipeline)
             return
         except LimitError:
             if len(commands) == 1:
                 raise
         half = len(commands) // 2
-        yield from self._apply_parts(commands[:half], prefix, done, origin)
-        yield from self._apply_parts(commands[half:], prefix, done + half, origin)
+        yield from self._apply_parts(commands[:half], prefix, done, pipeline)
+        yield from self._apply_parts(commands[half:], prefix, done + half, pipeline)
 
     def add_once(self, command: Add, *, actor: str | None = None) -> Receipt:
         """Carry out `command` unless a live atom holds the text already, as `Engine.add_once` does."""

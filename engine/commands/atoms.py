@@ -18,7 +18,7 @@ from engine.base.model import UNCHANGED, Receipt, Unchanged
 from engine.base.validation import atom_id, show_id
 from engine.commands.transaction import Transaction, receipt
 from engine.ledger.layout import destroyed_key
-from engine.ledger.records import AtomRecord, Lookup, default_id, default_id_of
+from engine.ledger.records import AtomRecord, Lookup, default_id_of, id_of_occurrence
 from proofs.codec import encode_body
 from proofs.events import AtomBody, AtomDetail, EventKind, ReasonBody, Scalar, TagsBody
 from proofs.hashing import destroyed_hash
@@ -46,10 +46,12 @@ class Add(_ReusableFields):
     """Add an atom with this content.
 
     With `id` or `key` the caller names the atom: adding the same content again appends no event, and adding
-    different content raises ConflictError. Without `id` and `key`, the id is derived from source, content and
-    `occurrence` (the number of equal texts that come earlier in the source). If an atom with the derived
-    id is already recorded and has this content, no event is appended, whether the atom is live or hidden. If
-    the recorded atom was revised and has a different content, the next higher occurrence is used.
+    different content raises ConflictError. Otherwise, the id is derived from source, content and place. The
+    place is `occurrence` (the number of equal texts that come earlier in the source) if it is given, else
+    `sequence` if it is given, else occurrence 0. If an atom with the derived id is already recorded and has
+    this content, no event is appended, whether the atom is live or hidden. If the recorded atom was revised
+    and has a different content, no event is appended if its place is a sequence; otherwise the next higher
+    occurrence is used.
     """
 
     content: str
@@ -62,7 +64,7 @@ class Add(_ReusableFields):
     provenance: str = "internal"
     trust: int | None = None
     created: int | datetime | None = None
-    occurrence: int = 0
+    occurrence: int | None = None
     key: str | None = None
     id: str | None = None
     force: bool = False
@@ -92,12 +94,19 @@ class Add(_ReusableFields):
             "internal" if self.provenance == "internal" else validation.provenance(self.provenance),
             None if self.trust is None else validation.integer(self.trust, "trust", limits.TRUST_MAX),
             None if self.created is None else times.created(self.created),
-            validation.integer(self.occurrence, "occurrence"),
+            self._occurrence(),
             None if self.key is None else _line(self.key, "key", limits.KEY_BYTES_MAX),
             meta=None if self.meta is None else validation.meta(self.meta),
             aliases=None if self.aliases is None else validation.aliases(self.aliases),
             folder=None if self.folder is None else _line(self.folder, "folder", limits.FOLDER_BYTES_MAX),
         )
+
+    def _occurrence(self) -> int | None:
+        """Return the occurrence that identifies the atom, or None if its key or its sequence does."""
+        given = None if self.occurrence is None else validation.integer(self.occurrence, "occurrence")
+        if self.key is not None or (given is None and self.sequence is not None):
+            return None
+        return given or 0
 
     def decide(self, tx: Transaction) -> Receipt:
         """Append the event that adds the atom, or no event if the atom is already recorded.
@@ -109,8 +118,9 @@ class Add(_ReusableFields):
         body, atom = tx.ahead.get(id(self)) or self._described(tx)
         record = tx.atom(atom)
         named = self.id is not None or self.key is not None
-        if record is not None and not named and not says(tx, record, body.content):
-            body, atom, record = _other_copy(tx, body)
+        first = body.occurrence
+        if record is not None and first is not None and not named and not says(tx, record, body.content):
+            body, atom, record = _other_copy(tx, body, first)
         if record is None or record.state is State.ERASED:
             if record is not None and not self.force:
                 raise RefusedError(
@@ -118,8 +128,10 @@ class Add(_ReusableFields):
                 )
             if not self.force:
                 _refuse_destroyed(tx, body.content)
-            detail, prev = AtomDetail(atom, tx.next_ordinal, None), record.last_seq if record else None
-            return receipt(atom, State.LIVE, tx.append(EventKind.ATOM_ADDED, prev, detail, body))
+            detail = AtomDetail(atom, tx.next_ordinal)
+            return receipt(
+                atom, State.LIVE, tx.append(EventKind.ATOM_ADDED, tx.last_event(atom), detail, body)
+            )
         if named and tx.body(record).content != body.content:
             raise ConflictError(
                 f"atom {show_id(atom)} is already recorded with different content",
@@ -165,10 +177,14 @@ class Revise(_ReusableFields):
         """
         record = live(tx, self.id, "revise")
         # Without `created` in the body, the atom would get the time of the revision.
-        before = tx.body(record)._replace(tags=record.tags, created=record.created, request=None, origin=None)
+        before = tx.body(record)._replace(
+            tags=record.tags, created=record.created, request=None, origin=None, pipeline=None
+        )
         values = {name: getattr(self, name) for name in _REVISABLE}
         changed = {name: value for name, value in values.items() if not isinstance(value, Unchanged)}
         body = _screened(tx, _as_add(before, changed).body())
+        # What identifies an atom never changes.
+        body = body._replace(occurrence=before.occurrence)
         if body.created is None:
             body = body._replace(created=record.created)
         if encode_body(body) == encode_body(
@@ -298,19 +314,19 @@ def ids_of_copies(
         RefusedError: Too many ids were tried.
     """
     for occurrence in range(first, first + limits.RESULTS_MAX):
-        yield occurrence, default_id(id_key, source, content, occurrence, None)
+        yield occurrence, id_of_occurrence(id_key, source, content, occurrence)
     raise RefusedError(
         f"{limits.RESULTS_MAX} atoms of this source had this content and were revised since",
         hint="add the content with a different source, or with a key",
     )
 
 
-def _other_copy(tx: Transaction, body: AtomBody) -> tuple[AtomBody, bytes, AtomRecord | None]:
-    """Return the body with a higher occurrence, and the id and record of its atom.
+def _other_copy(tx: Transaction, body: AtomBody, first: int) -> tuple[AtomBody, bytes, AtomRecord | None]:
+    """Return the body with an occurrence above `first`, and the id and record of its atom.
 
     Ids whose atoms were revised and have a different content now are skipped.
     """
-    copies = ids_of_copies(tx.id_key, body.source, body.content, body.occurrence)
+    copies = ids_of_copies(tx.id_key, body.source, body.content, first)
     for occurrence, atom in islice(copies, 1, None):
         record = tx.atom(atom)
         if record is None or says(tx, record, body.content):
@@ -372,7 +388,7 @@ _ADDABLE = frozenset(field.name for field in fields(Add))
 
 
 def _detail(record: AtomRecord) -> AtomDetail:
-    return AtomDetail(record.id, record.ordinal, None)
+    return AtomDetail(record.id, record.ordinal)
 
 
 ERASED = "this content was erased from the memory"

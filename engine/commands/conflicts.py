@@ -19,8 +19,7 @@ from engine.commands.edges import Unlink
 from engine.commands.merge import Merge
 from engine.commands.reconcile import UpsertAtom, UpsertEdge
 from engine.commands.transaction import Transaction, receipt
-from engine.ledger.queries import atom_of, edges_of_type, get_record
-from engine.ledger.records import type_code
+from engine.ledger.queries import atom_of, edges_of_type, get_record, recorded_type_code
 from proofs.leaves import State
 
 CONFLICTS_WITH: Final = "conflicts_with"
@@ -108,7 +107,7 @@ class Conflict:
 
 def conflicts(rows: Reader) -> list[Conflict]:
     """Return the conflicts that are not settled, sorted by source and position."""
-    code = type_code(rows, CONFLICTS_WITH)
+    code = recorded_type_code(rows, CONFLICTS_WITH)
     if code is None:
         return []
     pairs = []

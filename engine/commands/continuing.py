@@ -19,8 +19,8 @@ from engine.commands.file_texts import Known
 from engine.commands.new_ids import NewIds, Planned
 from engine.commands.reconcile import GONE, RetireAtom, UpsertAtom, page_facts
 from engine.commands.transaction import Command, Transaction, receipt
-from engine.ledger.queries import edges_at
-from engine.ledger.records import AtomRecord, read_atom, type_code
+from engine.ledger.queries import edges_at, recorded_type_code
+from engine.ledger.records import AtomRecord, read_atom
 from proofs.leaves import State, tag_identity
 
 
@@ -91,7 +91,7 @@ def _other_side(rows: Reader, record: AtomRecord) -> bytes:
     The result is the recorded atom. If the recorded atom was hidden when a conflict was settled, the result
     is the live atom that was kept.
     """
-    code = type_code(rows, CONFLICTS_WITH)
+    code = recorded_type_code(rows, CONFLICTS_WITH)
     if record.state is State.TOMBSTONED and code is not None:
         for edge in edges_at(rows, record.id, Direction.OUT, (code,), tombstoned=True):
             target = read_atom(rows, edge.dst)

@@ -22,9 +22,11 @@ from engine.commands.atoms import Add, Revive, live, recorded
 from engine.commands.transaction import Transaction, receipt
 from engine.ledger.entities import ENTITY, MENTIONS, entity_id, entity_key, entity_name, predicate
 from engine.ledger.layout import unpack
-from engine.ledger.records import Lookup, type_code, type_name
+from engine.ledger.queries import recorded_type_code
+from engine.ledger.records import Lookup, type_name
 from proofs.codec import pack
 from proofs.events import EdgeBody, EdgeDetail, EventKind, ReasonBody, TypeBody, TypeDetail
+from proofs.hashing import predicate_code
 from proofs.leaves import EdgeType, State
 
 TypeName = EdgeType | str
@@ -51,13 +53,14 @@ def known_type(rows: Lookup, name_or_type: object) -> bytes:
     if isinstance(name_or_type, EdgeType):
         return bytes([name_or_type])
     name = validation.label(name_or_type, "edge type")
-    code = type_code(rows, name)
+    code = recorded_type_code(rows, name)
     if code is None:
-        raise UnknownTypeError(
-            f"edge type {name!r} is neither built in nor registered",
-            hint=KNOWN_TYPES,
-        )
+        raise _unknown(name)
     return code
+
+
+def _unknown(name: str) -> UnknownTypeError:
+    return UnknownTypeError(f"edge type {name!r} is neither built in nor registered", hint=KNOWN_TYPES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,12 +74,11 @@ class RegisterType:
 
         Raises:
             InvalidInputError: The name is not a label.
-            LimitError: All codes for predicates are in use.
         """
         name = validation.label(self.name, "edge type")
         if tx.type_code(name) is not None:
             return receipt(name, State.LIVE)
-        detail, body = TypeDetail(tx.next_type), TypeBody(name)
+        detail, body = TypeDetail(predicate_code(tx.id_key, name)), TypeBody(name)
         return receipt(name, State.LIVE, tx.append(EventKind.EDGE_TYPE_REGISTERED, None, detail, body))
 
 
@@ -141,9 +143,9 @@ class Unlink:
 
 
 def _detail(tx: Transaction, src: str, kind: TypeName, dst: str) -> EdgeDetail:
-    code = known_type(tx.rows, kind)
-    if isinstance(kind, str):
-        tx.type_code(kind)
+    code = bytes([kind]) if isinstance(kind, EdgeType) else tx.type_code(validation.label(kind, "edge type"))
+    if code is None:
+        raise _unknown(str(kind))
     detail = EdgeDetail(atom_id(src, "edge source"), code, atom_id(dst, "edge target"))
     if detail.src == detail.dst:
         raise InvalidInputError(

@@ -18,7 +18,7 @@ from engine.commands.reconcile import UpsertEdge
 from engine.commands.transaction import Transaction, receipt
 from engine.ledger.entities import ENTITY
 from engine.ledger.journal import entries_back
-from engine.ledger.records import AtomRecord, default_id
+from engine.ledger.records import AtomRecord, id_of_occurrence
 from proofs.events import AtomBody
 from proofs.leaves import State
 
@@ -67,7 +67,7 @@ def _keep_both(tx: Transaction, record: AtomRecord, present: AtomBody, content: 
     """Add the edited text as a second atom, and record the conflict between the two atoms."""
     code = tx.type_code(CONFLICTS_WITH)
     for occurrence in count():
-        atom = default_id(tx.id_key, present.source, content, occurrence, None)
+        atom = id_of_occurrence(tx.id_key, present.source, content, occurrence)
         other = tx.atom(atom)
         if other is None:
             break

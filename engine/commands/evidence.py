@@ -8,7 +8,7 @@ each of these rows is compared with other rows before it is used:
 * a record is compared with the header of its last event; the values of the trees, and the headers that the
   trees do not include yet, show that no later event exists;
 * a missing record is compared with the trees, and with the headers that the trees do not include yet;
-* the counters are compared with the rows of ordinals and of predicates;
+* the counters are compared with the rows of ordinals, predicates and early facts;
 * the state of the log is compared with the headers, and with the subtrees of the follower `log`.
 
 So no single row can mislead a command. A row that this process has written or checked before is not checked
@@ -30,6 +30,7 @@ from engine.ledger.journal import LogState, read_header, subject_key
 from engine.ledger.layout import (
     ATOM,
     COUNTERS,
+    EARLY_FACT,
     EDGE_FROM,
     EDGE_TO,
     ERASURE,
@@ -40,10 +41,8 @@ from engine.ledger.layout import (
     erasure_key,
     journal_key,
     ordinal_key,
-    type_code_key,
 )
 from engine.ledger.records import (
-    FIRST_TYPE_CODE,
     AtomRecord,
     Counters,
     EdgeRecord,
@@ -52,7 +51,7 @@ from engine.ledger.records import (
     decode_counters,
     decode_edge,
 )
-from proofs.events import AtomDetail, Entry, EventKind, Header
+from proofs.events import AtomDetail, Detail, Entry, EventKind, FactDetail, Header
 from proofs.leaves import ID_BYTES, State, edge_key
 
 HINT: Final = "run `engine rebuild`, then `engine verify-root`"
@@ -104,7 +103,7 @@ class Evidence:
         self._size = 0
         self._last: dict[bytes, int] = {}
         """For each subject of the events that the trees do not include: the last of these events on the
-        subject."""
+        subject. The last fact on an atom has a key of its own, because the atom may be unrecorded."""
         self._sure: set[bytes] = set()
         """Atoms whose records were found to be correct, and that have not been erased since."""
         self._counters: tuple[bytes | None, Counters] | None = None
@@ -144,7 +143,7 @@ class Evidence:
             key, header = next(stored, (b"", b""))
             if key != journal_key(seq):
                 raise CorruptionError(f"journal header {seq} is missing", family="journal", seq=seq)
-            subject = subject_key(decode_header(header, seq).detail)
+            subject = _pending_key(decode_header(header, seq).detail)
             self._last[subject] = seq
             self._sure.discard(subject)
         self._size = size
@@ -169,13 +168,13 @@ class Evidence:
         seqs = range(self._size, self._size + len(details))
         kinds = {header[2] for header, _, _ in entries}
         if kinds == {EventKind.ATOM_ADDED}:
-            ids: list[bytes] = [detail[0] for detail in details]
+            ids = [detail[0] for detail in details if isinstance(detail, AtomDetail)]
             self._last.update(zip(ids, seqs, strict=True))
             self._sure.update(ids)
         elif kinds == {EventKind.EDGE_ADDED}:
             self._last.update(zip(map(b"".join, details), seqs, strict=True))  # type: ignore[arg-type]
         else:
-            self._last.update(zip(map(subject_key, details), seqs, strict=True))
+            self._last.update(zip(map(_pending_key, details), seqs, strict=True))
             if EventKind.ERASED in kinds:
                 erased = [header.detail for header, _, _ in entries if header.kind is EventKind.ERASED]
                 self._sure.difference_update(map(subject_key, erased))
@@ -194,10 +193,19 @@ class Evidence:
             return None
         record = decode_atom(raw, atom)
         header = self._last_header("atoms", atom, record.last_seq)
-        ordinal = header.detail.ordinal if isinstance(header.detail, AtomDetail) else -1
-        if (record.state, record.ordinal) != (_STATES.get(header.kind), ordinal):
+        if (record.state, record.ordinal) != self._state_after(header):
             raise _contradiction("atoms", atom)
         return record
+
+    def _state_after(self, header: Header) -> tuple[State | int | None, int]:
+        """Return the state and ordinal of an atom after the last event on it, which may be a fact."""
+        while isinstance(header.detail, FactDetail) and header.prev is not None and header.detail.id:
+            value = stored_value(self._rows, "atoms", header.detail.id)
+            if value is not None and value.last_seq >= header.seq:
+                return value.state, value.ordinal
+            header, _ = read_header(self._rows, header.prev)
+        ordinal = header.detail.ordinal if isinstance(header.detail, AtomDetail) else -1
+        return _STATES.get(header.kind), ordinal
 
     def edge(self, src: bytes, code: bytes, dst: bytes) -> EdgeRecord | None:
         """Return the record of an edge, or None if the edge was never recorded.
@@ -239,23 +247,6 @@ class Evidence:
                 self.atom(record.id)
         self._sure.update(record.id for record in doubtful)
 
-    def check_type(self, name: str, code: bytes | None) -> None:
-        """Check the code of a predicate that is not built in. None stands for an unregistered predicate.
-
-        Raises:
-            CorruptionError: the two rows of a predicate contradict each other.
-        """
-        if code is not None:
-            matches = self._rows.get(type_code_key(code)) == name.encode()
-        else:
-            matches = all(value != name.encode() for _, value in self._rows.scan_prefix(TYPE_BY_CODE))
-        if not matches:
-            raise CorruptionError(
-                f"the two rows of the predicate {name!r} contradict each other",
-                hint=HINT,
-                family="types-by-name",
-            )
-
     def check_edges(self, atom: bytes, found: Collection[bytes]) -> None:
         """Check that an atom has only the edges with the keys `found` (`proofs.leaves.edge_key`).
 
@@ -288,16 +279,20 @@ class Evidence:
     def _last_header(self, namespace: str, key: bytes, seq: int) -> Header:
         """Return the header of event `seq`, which must be the last event on the subject."""
         header, _ = read_header(self._rows, seq)
-        last = self._last.get(key)
-        if last is None:
+        last = max(self._last.get(key, -1), self._last.get(EARLY_FACT + key, -1))
+        if last < 0:
             value = stored_value(self._rows, namespace, key)
             if value is not None:
                 last = value.last_seq
-            elif header.kind in _CREATING and header.prev is None:
+            elif header.kind in _CREATING and self._is_first(header):
                 last = seq  # a second event would have written a value
         if seq != last or subject_key(header.detail) != key:
             raise _contradiction(namespace, key)
         return header
+
+    def _is_first(self, header: Header) -> bool:
+        """Return True if no event before `header` is on its subject, except facts on an unrecorded atom."""
+        return header.prev is None or isinstance(read_header(self._rows, header.prev)[0].detail, FactDetail)
 
     def check_unrecorded(self, namespace: str, keys: Sequence[bytes]) -> None:
         """Check that no event on these atoms or edges was ever recorded. They must not have records.
@@ -321,26 +316,31 @@ class Evidence:
         """Return the counters.
 
         Raises:
-            CorruptionError: the counters contradict the ordinals or the predicates.
+            CorruptionError: the counters contradict the ordinals, the predicates or the early facts.
         """
         rows, raw = self._rows, self._meta.get(COUNTERS)
         if self._counters is not None and raw == self._counters[0]:
             return self._counters[1]
         counters = decode_counters(raw)
-        ordinal, code = counters
-        around = [ordinal_key(ordinal), type_code_key(code.to_bytes(3, "big")[-2:])]
+        ordinal, predicates, early_facts = counters
         before = [ordinal_key(ordinal - 1)] if ordinal else []
-        before += [type_code_key((code - 1).to_bytes(2, "big"))] if code > FIRST_TYPE_CODE else []
-        free = rows.multi_get(around[: 2 if code <= 0xFFFF else 1])
-        if any(row is not None for row in free) or None in rows.multi_get(before):
+        follows = rows.get(ordinal_key(ordinal)) is None and None not in rows.multi_get(before)
+        found = [sum(1 for _ in rows.scan_prefix(prefix)) for prefix in (TYPE_BY_CODE, EARLY_FACT)]
+        if not follows or found != [predicates, early_facts]:
             raise CorruptionError(
-                f"the next ordinal {ordinal} and the next code {code:x} of a predicate do not follow "
-                "the assigned ones",
+                f"the counters contradict the rows: the next ordinal is {ordinal}, and there are "
+                f"{predicates} predicates and {early_facts} atoms with early facts",
                 hint=HINT,
                 family="meta",
             )
         self._counters = raw, counters
         return counters
+
+
+def _pending_key(detail: Detail) -> bytes:
+    """Return the key of `Evidence._last` for an event: the subject, with a prefix if the event is a fact."""
+    subject = subject_key(detail)
+    return EARLY_FACT + subject if isinstance(detail, FactDetail) else subject
 
 
 def _named(namespace: str, key: bytes) -> str:

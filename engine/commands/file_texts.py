@@ -12,8 +12,8 @@ from engine.commands.alignment import Passage
 from engine.commands.conflicts import CONFLICTS_WITH
 from engine.commands.reconcile import authors, is_written_by
 from engine.followers.tags import members
-from engine.ledger.queries import bodies_of, edges_at, record_at
-from engine.ledger.records import AtomRecord, read_counters, type_code
+from engine.ledger.queries import bodies_of, edges_at, record_at, recorded_type_code
+from engine.ledger.records import AtomRecord, read_counters
 from proofs.events import AtomBody
 from proofs.leaves import Group, State
 
@@ -98,7 +98,7 @@ def given_by(rows: Reader, record: AtomRecord, actor: str) -> AtomBody | None:
 
 def _is_in_conflict(rows: Reader, atom: bytes) -> bool:
     """Return True if the file's text is already in a separate atom, because of a conflict with `atom`."""
-    code = type_code(rows, CONFLICTS_WITH)
+    code = recorded_type_code(rows, CONFLICTS_WITH)
     return (
         code is not None
         and next(edges_at(rows, atom, Direction.IN, (code,), tombstoned=True), None) is not None

@@ -60,7 +60,7 @@ class NewIds:
                 if atom not in self._known and self._is_taken_over(rows, record, add.content):
                     self._used.add(atom)
                     return Planned(atom, is_new=False), []
-            wanted = replace(wanted, occurrence=wanted.occurrence + 1)
+            wanted = replace(wanted, occurrence=(wanted.occurrence or 0) + 1)
         self._used.add(atom)
         return Planned(atom, is_new=record is None), [UpsertAtom(wanted)]
 

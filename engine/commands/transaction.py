@@ -9,13 +9,21 @@ from typing import TYPE_CHECKING, Protocol, TypeVar, runtime_checkable
 
 from backends.base import Batch, Reader
 from engine.base import limits, validation
-from engine.base.errors import LimitError
+from engine.base.errors import CorruptionError, LimitError
 from engine.base.model import Direction, EventRef, Receipt
 from engine.base.validation import label, show_id
-from engine.commands.evidence import Evidence
+from engine.commands.evidence import HINT, Evidence
 from engine.ledger.appender import Appender, DraftRows, Sources
-from engine.ledger.journal import LogState
-from engine.ledger.layout import ATOM, DESTROYED, EDGE_FROM, edge_from_key, type_name_key
+from engine.ledger.journal import LogState, read_header, subject_key
+from engine.ledger.layout import (
+    ATOM,
+    DESTROYED,
+    EDGE_FROM,
+    decode_seq,
+    early_fact_key,
+    edge_from_key,
+    type_code_key,
+)
 from engine.ledger.queries import bodies_of, body_of, edges_at
 from engine.ledger.records import (
     AtomRecord,
@@ -27,7 +35,7 @@ from engine.ledger.records import (
     read_edge,
     type_code,
 )
-from proofs.events import AtomBody, Body, Detail, EdgeDetail, Entry, EventKind
+from proofs.events import AtomBody, Body, Detail, EdgeDetail, Entry, EventKind, FactDetail
 from proofs.leaves import State, edge_key
 
 if TYPE_CHECKING:
@@ -78,7 +86,7 @@ class Transaction:
         screen: Screen | None = None,
         *,
         request: str | None = None,
-        origin: str | None = None,
+        pipeline: str | None = None,
         destroyed: bool | None = None,
     ) -> None:
         """Begin a transaction that continues the journal from its present end, `log`.
@@ -92,7 +100,7 @@ class Transaction:
             actor: The author of the events.
             screen: The filter for secrets that is applied to texts, or None for no filter.
             request: The caller's key for the request. It is recorded in every event of the transaction.
-            origin: The producer of the events. It is recorded in every event of the transaction.
+            pipeline: What made the events. It is recorded in every event of the transaction.
             destroyed: False if it is known that no content was ever erased in `rows`, otherwise None.
         """
         self.head = rows
@@ -103,7 +111,7 @@ class Transaction:
         if screen is not None:
             screen.label(self.actor, "actor")
         self._request = self._line(request, "request", limits.REQUEST_BYTES_MAX)
-        self._origin = self._line(origin, "origin", limits.ORIGIN_BYTES_MAX)
+        self._pipeline = self._line(pipeline, "pipeline", limits.PIPELINE_BYTES_MAX)
         self._appender = Appender(rows, log, self.actor, sources)
         self.rows = DraftRows(self._appender)
         """The rows as changed by the transaction's events."""
@@ -121,7 +129,7 @@ class Transaction:
         self._edges: dict[tuple[bytes, bytes, bytes], EdgeRecord | None] = {}
         self._bodies: dict[tuple[bytes, int], AtomBody] = {}
         """The bodies of atoms that were read ahead, by the atom and the seq of the body."""
-        self._next_ordinal, self._next_type = evidence.counters()
+        self._next_ordinal, self._predicates, self._early_facts = evidence.counters()
         self._destroyed = destroyed
 
     @property
@@ -187,6 +195,27 @@ class Transaction:
         if record is None:
             self._appender.overlay.known[edge_from_key(src, code, dst)] = None
         return record
+
+    def last_event(self, atom: bytes) -> int | None:
+        """Return the seq of the last event on an atom, which may be a fact about an unrecorded atom, or None.
+
+        Raises:
+            CorruptionError: the record, or the row of the fact, contradicts the journal.
+        """
+        record = self.atom(atom)
+        if record is not None:
+            return record.last_seq
+        raw = self.rows.get(early_fact_key(atom)) if self._early_facts else None
+        if raw is None:
+            return None
+        seq = decode_seq(raw, "early fact")
+        if subject_key(read_header(self.rows, seq)[0].detail) != atom:
+            raise CorruptionError(
+                f"the row of the facts on atom {show_id(atom)} names event {seq} on another subject",
+                hint=HINT,
+                family="early-facts",
+            )
+        return seq
 
     def is_linkable(self, atom: bytes) -> bool:
         """Return True if an atom is recorded and not erased, so that an edge may join it.
@@ -264,11 +293,13 @@ class Transaction:
         """Return the code of an edge type, or None if there is no edge type with this name.
 
         Raises:
-            CorruptionError: the rows of the predicate contradict each other.
+            CorruptionError: the row of the predicate's code holds another name.
         """
-        code = type_code(self.rows, name)
-        if type_name_key(name) not in self._appender.batch.rows and (code is None or len(code) > 1):
-            self._evidence.check_type(name, code)
+        code = type_code(self.rows, self.id_key, name)
+        if code is not None and len(code) > 1 and self.rows.get(type_code_key(code)) != name.encode():
+            raise CorruptionError(
+                f"the row of the predicate {name!r} holds another name", hint=HINT, family="types-by-code"
+            )
         return code
 
     def unerased_edges(self, atom: bytes, most: int) -> list[EdgeRecord]:
@@ -320,36 +351,27 @@ class Transaction:
         return self._next_ordinal
 
     @property
-    def next_type(self) -> bytes:
-        """The code that the next registered predicate will get.
-
-        Raises:
-            LimitError: All codes are in use.
-        """
-        if self._next_type > 0xFFFF:
-            raise LimitError("all 32,768 codes for predicates are in use")
-        return self._next_type.to_bytes(2, "big")
-
-    @property
     def counters(self) -> Counters:
         """The counters of the records after the events of this transaction."""
-        return Counters(self._next_ordinal, self._next_type)
+        return Counters(self._next_ordinal, self._predicates, self._early_facts)
 
     def append(self, kind: EventKind, prev: int | None, detail: Detail, body: Body) -> EventRef:
         """Append one event, and return a reference to it (`events`).
 
-        An event that adds or revises an atom takes `next_ordinal`, and one that registers a predicate takes
-        `next_type`. The rows of the event are computed later, together with those of other events: when a
-        command reads one of them, or when all commands are decided.
+        An event that adds or revises an atom takes `next_ordinal`. The rows of the event are computed later,
+        together with those of other events: when a command reads one of them, or when all commands are
+        decided.
         """
         if self.screen is not None:
             body = self.screen.body(kind, body)
-        if body.request != self._request or body.origin != self._origin:
-            body = body._replace(request=self._request, origin=self._origin)
+        if body.request != self._request or body.pipeline != self._pipeline:
+            body = body._replace(request=self._request, pipeline=self._pipeline)
         if kind is EventKind.ATOM_ADDED or kind is EventKind.ATOM_REVISED:
             self._next_ordinal += 1
         elif kind is EventKind.EDGE_TYPE_REGISTERED:
-            self._next_type += 1
+            self._predicates += 1
+        elif prev is None and isinstance(detail, FactDetail) and detail.id is not None:
+            self._early_facts += 1
         elif kind is EventKind.ERASED:
             self._destroyed = True
         return self._appender.append(kind, prev, detail, body)

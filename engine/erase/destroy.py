@@ -153,7 +153,7 @@ class Destroy:
                 hashes.add(destroyed_hash(tx.id_key, normalized_content(entry.body.content)))
         self.done.contents = tuple(sorted(hashes)[: limits.ERASED_CONTENTS_MAX * self.pending.remember])
         erased = ErasedBody(self.pending.reason, self.done.contents)
-        tx.append(EventKind.ERASED, record.last_seq, AtomDetail(record.id, record.ordinal, None), erased)
+        tx.append(EventKind.ERASED, record.last_seq, AtomDetail(record.id, record.ordinal), erased)
         return receipt(record.id, State.ERASED, *tx.events[first:])
 
     def _delete_payload(self, tx: Transaction, seq: int) -> None:

@@ -30,16 +30,12 @@ from engine.store.views import Roots
 from engine.trust.audit.chain import check_chain
 from engine.trust.audit.comparison import DestroyedPayloads
 from proofs.events import ERASING_KINDS, CheckpointBody, CheckpointDetail, EventKind
-from proofs.hashing import NAMESPACES
 
 NEVER = -1
 """The number used in place of an event's number if there was no erasure; no event has this number."""
 
 EventCheck = Callable[[RawEntry], None]
 """A callback that receives each event before the event is used; raising an exception ends the import."""
-
-FROM_HEADERS = ("atoms", "edges")
-"""The first two namespaces. Their roots depend only on headers, so destroyed payloads do not change them."""
 
 LINE_BYTES_MAX = 32 << 20
 """The maximum number of bytes of a line: an event has up to 4 MiB, and JSON may write a byte as six bytes."""
@@ -114,7 +110,7 @@ class JournalReader:
                     f"the log root of the events is {roots.log.hex()}, not {claimed.log.hex()}: an event was "
                     "changed together with the hashes in its line"
                 )
-            if claimed != roots or self.head.identity != identity._replace(id_key=b""):
+            if self.head != Head(identity.public, roots._replace(identity=identity.public)):
                 self.line = 1
                 raise LineError(
                     f"the first line does not match the events, whose overall root is {roots.overall.hex()}"
@@ -254,11 +250,11 @@ class CheckedReplay:
         if self._store is None or not isinstance(detail, CheckpointDetail):
             return
         roots = self._roots(self._store)
-        claimed = roots._replace(namespaces=body.roots) if isinstance(body, CheckpointBody) else roots
         # Once payloads are destroyed, only the roots that depend on headers alone can be recomputed. The log
         # commits to the others.
-        count = len(NAMESPACES) if self._destroyed.by is None else len(FROM_HEADERS)
-        if claimed.overall != detail.root or claimed.namespaces[:count] != roots.namespaces[:count]:
+        named = body.roots if isinstance(body, CheckpointBody) else roots.named_roots
+        claimed = roots if self._destroyed.by is None else roots.claimed_by(named)
+        if claimed.overall != detail.root or claimed.named_roots != named:
             reason = (
                 f"the checkpoint does not match the events before it, whose root is {roots.overall.hex()}"
             )

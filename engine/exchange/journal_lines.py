@@ -19,16 +19,16 @@ from engine.base.json_text import JsonError, parse
 from engine.ledger.journal import Identity, RawEntry
 from engine.store.views import Roots
 from proofs import forms
-from proofs.codec import BODIES, DETAILS, encode_body, encode_header, further_count
-from proofs.events import FURTHER, Body, Detail, Entry, EventKind, Header, read_further
+from proofs.codec import BODIES, DETAILS, encode_body, encode_header
+from proofs.events import FURTHER, Body, Detail, Entry, EventKind, Header, further_numbers, read_further
 from proofs.forms import Check, FormError, sized, text, uint
-from proofs.hashing import FORMAT, NAMESPACES, SALT_BYTES, commitment
+from proofs.hashing import DIGEST_BYTES, FORMAT, NAMESPACES, SALT_BYTES, commitment
 from proofs.leaves import ID_BYTES
-from proofs.limits import INTEGER_MAX, LABEL_CHARS_MAX, SEQ_MAX
+from proofs.limits import INTEGER_MAX, LABEL_CHARS_MAX, RULES_MAX, SEQ_MAX
 from proofs.log import leaf_hash
 
 NAME: Final = "memroot-journal"
-VERSION: Final = 2
+VERSION: Final = 3
 
 EXACT_MAX: Final = (1 << 53) - 1
 """The largest integer that every JSON reader represents exactly (RFC 7493)."""
@@ -41,11 +41,13 @@ _FLOAT: Final = "binary64"
 
 A decimal number is not used, because JSON writers differ in how they write decimal numbers.
 """
-_FURTHER: Final = frozenset(name for name, _ in FURTHER)
+_OPTIONAL: Final = frozenset({"replaced", *(name for name, _ in FURTHER)})
+"""The fields that are left out if they are None."""
 _KINDS: Final = {kind.name.lower(): kind for kind in EventKind}
 _HASH: Final = sized(32)
 _SALT: Final = (sized(SALT_BYTES),)
 _SEQ: Final = (uint(SEQ_MAX),)
+_ORIGIN: Final = (sized(ID_BYTES), uint(SEQ_MAX), _HASH, uint(INTEGER_MAX))
 _COMMON: Final = (uint(INTEGER_MAX), text(LABEL_CHARS_MAX), _HASH, forms.optional(uint(SEQ_MAX)))
 """The checks of the fields that every header has: time, actor, commitment, prev."""
 
@@ -58,7 +60,7 @@ class Head(NamedTuple):
     """The first line of an export: the identity of the store, and the roots computed from all events."""
 
     identity: Identity
-    """The identity of the store, but without the id key. The genesis event contains the id key."""
+    """The identity of the store, but without its keys, which the genesis event contains."""
     roots: Roots
 
 
@@ -96,9 +98,11 @@ def head_line(head: Head) -> bytes:
             "events": {"from": 0, "to": roots.size - 1},
             "format": NAME,
             "journal_format": FORMAT,
+            "label_commitment": identity.label_commitment.hex(),
             "log_root": roots.log.hex(),
-            "namespaces": {name: root.hex() for name, root in zip(NAMESPACES, roots.namespaces, strict=True)},
+            "namespaces": {name: root.hex() for name, root in roots.named_roots},
             "root": roots.overall.hex(),
+            "rules": identity.rules,
             "store_id": str(UUID(bytes=identity.store_id)),
             "version": VERSION,
         }
@@ -123,12 +127,13 @@ def read_head(raw: bytes) -> Head:
     name, fingerprint = _fields(
         [analyzer.get("name"), analyzer.get("fingerprint")], (text(LABEL_CHARS_MAX), _HASH)
     )
-    last, log, store_id = _fields(
-        [events.get("to"), fields.get("log_root"), fields.get("store_id")],
-        (uint(SEQ_MAX), _HASH, sized(ID_BYTES)),
+    last, log, store_id, labels, rules = _fields(
+        [events.get("to"), *map(fields.get, ("log_root", "store_id", "label_commitment", "rules"))],
+        (uint(SEQ_MAX), _HASH, sized(ID_BYTES), _HASH, uint(RULES_MAX)),
     )
     hashes = _fields([namespaces.get(name) for name in NAMESPACES], (_HASH,) * len(NAMESPACES))
-    head = Head(Identity(store_id, b"", name, fingerprint), Roots(store_id, last + 1, log, tuple(hashes)))
+    identity = Identity(store_id, name, fingerprint, labels, rules, b"", b"", b"")
+    head = Head(identity, Roots(identity, last + 1, log, tuple(hashes)))
     if head_line(head) != raw:
         raise LineError("the fields contradict each other, or are not in canonical form")
     return head
@@ -168,7 +173,7 @@ def event_line(raw: RawEntry) -> bytes:
 def _by_name(value: Detail | Body) -> dict[str, Any]:
     """Return the fields by name, without optional fields that are None."""
     pairs = zip(value._fields, value, strict=True)
-    return {name: _to_json(field) for name, field in pairs if field is not None or name not in _FURTHER}
+    return {name: _to_json(field) for name, field in pairs if field is not None or name not in _OPTIONAL}
 
 
 def _to_json(value: Any) -> Any:
@@ -224,12 +229,14 @@ def _event(fields: dict[str, Any], seq: int) -> RawEntry:
     (salt,) = _fields([payload.get("salt")], _SALT)
     values = dict(_object(payload, "body"))
     further = {
-        number: _further_field(values.pop(name)) for number, (name, _) in enumerate(FURTHER) if name in values
+        number: _further_field(name, values.pop(name))
+        for number, (name, _) in enumerate(FURTHER)
+        if name in values
     }
     body = _build(*BODIES[kind], values)
     if further:
         try:
-            body = body._replace(**read_further(further, further_count(type(body)), "the body"))
+            body = body._replace(**read_further(further, further_numbers(type(body)), "the body"))
         except FormError as error:
             raise LineError(str(error)) from None
     raw_body = encode_body(body)
@@ -243,7 +250,11 @@ def _build(make: Any, checks: Sequence[Check], fields: Mapping[str, Any]) -> Any
     if fields.keys() != set(names):
         raise LineError(f"the fields must be {', '.join(names)}")
     values = _fields([fields[name] for name in names], checks)
-    return make(*(tuple(value) if type(value) is list else value for value in values))
+    return make(*map(_in_tuples, values))
+
+
+def _in_tuples(value: Any) -> Any:
+    return tuple(map(_in_tuples, value)) if type(value) is list else value
 
 
 def _fields(values: list[Any], checks: Sequence[Check]) -> list[Any]:
@@ -255,8 +266,10 @@ def _fields(values: list[Any], checks: Sequence[Check]) -> list[Any]:
         raise LineError(str(error)) from None
 
 
-def _further_field(value: Any) -> Any:
+def _further_field(name: str, value: Any) -> Any:
     """Return the value of an optional field; floats in a `meta` object are decoded from binary64."""
+    if name == "origin" and isinstance(value, list) and len(value) == len(_ORIGIN):
+        return [_value(item, check) for item, check in zip(value, _ORIGIN, strict=True)]
     if not isinstance(value, dict):
         return value
     floats = {key: one[_FLOAT] for key, one in value.items() if isinstance(one, dict) and [*one] == [_FLOAT]}
@@ -267,7 +280,8 @@ def _further_field(value: Any) -> Any:
 
 def _value(value: Any, check: Check) -> Any:
     if isinstance(value, str):
-        if bytes in check.types:
+        # In a checkpoint, a text is the name of a namespace or its root; no name is as long as a root.
+        if bytes in check.types and (str not in check.types or len(value) == 2 * DIGEST_BYTES):
             return _bytes(value)
         if int in check.types and _DECIMAL.fullmatch(value):
             return int(value)

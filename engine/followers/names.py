@@ -1,7 +1,7 @@
 """The follower `names`: rows that map names to atoms. No root covers these rows (SPEC: Names).
 
-    n/e ‖ hash u64    the atoms with this name: the name of a page's file, the title stated in it, or an alias
-    n/p ‖ hash u64    the atoms with an alias that has these terms; `title_hash` computes the hash
+    n/e ‖ label[8]    the atoms with this name: the name of a page's file, the title stated in it, or an alias
+    n/p ‖ label[8]    the atoms with an alias that has these terms; `title_hash` computes their hash
     n/a               the number of rows n/p; this row is missing if the number is 0
 
 A value is a list of ascending ordinals, u32 big-endian. As in the index, ordinals of earlier versions of an
@@ -11,10 +11,8 @@ atom stay, so each result is intersected with the live ordinals. Erasing an atom
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Final
-
-from blake3 import blake3
 
 from backends.base import Batch, Reader
 from engine.base.characters import is_assigned
@@ -22,10 +20,12 @@ from engine.base.errors import CorruptionError
 from engine.followers.base import Follower
 from engine.followers.membership import joining_and_erased
 from engine.ledger.entities import entity_identity
+from engine.ledger.journal import identity_for, read_identity
 from engine.ledger.layout import NAMES
 from engine.ledger.records import Lookup
 from engine.text.simhash import title_hash
 from proofs.events import AtomBody, Entry
+from proofs.labels import label_of
 
 PAGE_SUFFIXES: Final = (".md", ".markdown", ".txt", ".text", ".html", ".htm", ".pdf", ".docx")
 """The file name suffixes of pages."""
@@ -36,6 +36,10 @@ _EXACT: Final = NAMES + b"e"
 _PHRASE: Final = NAMES + b"p"
 _COUNT: Final = NAMES + b"a"
 _ORDINAL_BYTES: Final = 4
+_LABEL_BYTES: Final = 8
+_EXACT_GROUP: Final = 16
+_PHRASE_GROUP: Final = 17
+"""The numbers that stand for the two kinds of names among the numbers of groups in a label."""
 
 
 def is_page(source: str | None) -> bool:
@@ -81,7 +85,8 @@ class NamesFollower(Follower):
         Raises:
             CorruptionError: a row is malformed.
         """
-        joining, erased = joining_and_erased(entries, rows, _keys)
+        label_key = identity_for(entries, rows).label_key
+        joining, erased = joining_and_erased(entries, rows, partial(_keys, label_key))
         if not joining and not erased:
             return
         before = dict(zip(joining, rows.multi_get(list(joining)), strict=True))
@@ -98,33 +103,33 @@ class NamesFollower(Follower):
             batch.rows[_COUNT] = count.to_bytes(8, "big") if count else None
 
 
-def _keys(body: AtomBody, ordinal: int) -> Iterable[bytes]:
+def _keys(label_key: bytes, body: AtomBody, ordinal: int) -> Iterable[bytes]:
     """Return the key of each row to which an atom with this body belongs. No key is repeated."""
     del ordinal
     if body.aliases is None and not is_page(body.source):
         return ()
-    names = dict.fromkeys(_file_keys(body.source) if is_page(body.source) else ())
+    names = dict.fromkeys(_file_keys(label_key, body.source) if is_page(body.source) else ())
     stated = None if body.meta is None else body.meta.get(PAGE)
     if names and isinstance(stated, str):
-        names.setdefault(_exact_key(stated))
+        names.setdefault(_exact_key(label_key, stated))
     for alias in body.aliases or ():
-        names.setdefault(_exact_key(alias))
+        names.setdefault(_exact_key(label_key, alias))
         if phrase := title_hash(alias):
-            names.setdefault(_phrase_key(phrase))
+            names.setdefault(_phrase_key(label_key, phrase))
     return names
 
 
 @lru_cache(1024)
-def _file_keys(source: str) -> tuple[bytes, ...]:
-    return (_exact_key(page_name(source)),)
+def _file_keys(label_key: bytes, source: str) -> tuple[bytes, ...]:
+    return (_exact_key(label_key, page_name(source)),)
 
 
-def _exact_key(name: str) -> bytes:
-    return _EXACT + blake3(name_identity(name).encode()).digest(8)
+def _exact_key(label_key: bytes, name: str) -> bytes:
+    return _EXACT + label_of(label_key, _EXACT_GROUP, name_identity(name).encode())[:_LABEL_BYTES]
 
 
-def _phrase_key(phrase: int) -> bytes:
-    return _PHRASE + phrase.to_bytes(8, "big")
+def _phrase_key(label_key: bytes, phrase: int) -> bytes:
+    return _PHRASE + label_of(label_key, _PHRASE_GROUP, phrase.to_bytes(8, "big"))[:_LABEL_BYTES]
 
 
 def _joined(raw: bytes, joining: Iterable[int], erased: set[int], key: bytes) -> bytes:
@@ -150,7 +155,7 @@ def named(rows: Lookup, name: str) -> list[int]:
     Raises:
         CorruptionError: a row is malformed.
     """
-    key = _exact_key(name)
+    key = _exact_key(read_identity(rows).label_key, name)
     return _ordinals(rows.get(key) or b"", key)
 
 
@@ -165,6 +170,6 @@ def aliased(rows: Reader, phrases: Sequence[int]) -> Mapping[int, list[int]]:
     Raises:
         CorruptionError: a row is malformed.
     """
-    keys = list(map(_phrase_key, phrases))
+    keys = list(map(partial(_phrase_key, read_identity(rows).label_key), phrases))
     lookups = zip(phrases, keys, rows.multi_get(keys), strict=True)
     return {phrase: _ordinals(raw, key) for phrase, key, raw in lookups if raw}

@@ -15,11 +15,11 @@ from engine.ledger.appender import RECORDS_NAME, RECORDS_VERSION
 from engine.ledger.fold import Overlay, fold
 from engine.ledger.layout import COUNTERS, RECORD_PREFIXES
 from engine.ledger.records import Counters, encode_counters, read_counters
-from proofs.events import AtomDetail, Entry, EventKind, TypeDetail
+from proofs.events import AtomDetail, Entry, EventKind, FactDetail, TypeDetail
 
 
 class Records(Follower):
-    """Maintains the records of atoms, edges and predicates, and the counters of ordinals and codes."""
+    """Maintains the records of atoms, edges and predicates, and the counters."""
 
     name = RECORDS_NAME
     version = RECORDS_VERSION
@@ -32,15 +32,17 @@ class Records(Follower):
 
 
 def count(entries: Iterable[Entry], counters: Counters) -> Counters:
-    """Return the counters after `entries`: the next free ordinal and the next free predicate code."""
-    next_ordinal, next_type = counters
+    """Return the counters after `entries`."""
+    next_ordinal, predicates, early_facts = counters
     for entry in entries:
         detail = entry.header.detail
         if isinstance(detail, AtomDetail) and entry.header.kind in _NUMBERING:
             next_ordinal = max(next_ordinal, detail.ordinal + 1)
         elif isinstance(detail, TypeDetail):
-            next_type = max(next_type, int.from_bytes(detail.code, "big") + 1)
-    return Counters(next_ordinal, next_type)
+            predicates += 1
+        elif isinstance(detail, FactDetail) and detail.id is not None and entry.header.prev is None:
+            early_facts += 1  # a recorded atom has an event that a fact on it would name
+    return Counters(next_ordinal, predicates, early_facts)
 
 
 _NUMBERING = frozenset({EventKind.ATOM_ADDED, EventKind.ATOM_REVISED})

@@ -1,8 +1,8 @@
 """The follower `requests`: the events of each request key (SPEC: Requests).
 
-    q/ ‖ hash[16] ‖ chunk u48    the events that an actor's key is recorded in
+    q/ ‖ label[16] ‖ chunk u48    the events that an actor's key is recorded in
 
-The rows are not hashed, and no root depends on them. The key of a row contains the hash of an actor and a
+The rows are not hashed, and no root depends on them. The key of a row contains the label of an actor and a
 request key. A row is a chunk of a set of seqs (`engine.followers.chunks`). A call that needs several commits
 records its key with the part of its commands that each commit carries out; the rows list the events of all
 parts together. If an erasure destroys the payload of an event, the event is removed from the rows.
@@ -19,22 +19,22 @@ from functools import lru_cache, partial
 from itertools import accumulate
 from typing import TYPE_CHECKING, Final, NamedTuple, overload
 
-from blake3 import blake3
-
 from backends.base import Batch, Reader
 from engine.followers import chunks
 from engine.followers.base import Follower
-from engine.ledger.journal import earlier_headers
+from engine.ledger.journal import earlier_headers, identity_for, read_identity
 from engine.ledger.layout import REQUESTS
 from proofs.codec import pack
 from proofs.events import ERASING_KINDS, Entry
+from proofs.labels import label_of
 from proofs.leaves import CHUNK_BITS
 
 if TYPE_CHECKING:
     from pyroaring import FrozenBitMap
 
-_HASH_BYTES: Final = 16
 _CHUNK_BYTES: Final = 6
+_GROUP: Final = 19
+"""The number that stands for request keys among the numbers of groups in a label."""
 FIRST_MAX: Final = 10**12 - 1
 """The highest number of a command in a call of several commits."""
 
@@ -106,11 +106,12 @@ class RequestsFollower(Follower):
         Raises:
             CorruptionError: a row or a header is malformed.
         """
+        label_key = identity_for(entries, rows).label_key
         joining: dict[bytes, list[int]] = {}
         destroyed: set[int] = set()
         for header, body, _ in entries:
             if body is not None and body.request is not None:
-                prefix = prefix_of(header.actor, body.request)
+                prefix = prefix_of(label_key, header.actor, body.request)
                 chunk = (header.seq >> CHUNK_BITS).to_bytes(_CHUNK_BYTES, "big")
                 joining.setdefault(prefix + chunk, []).append(header.seq & 0xFFFF)
             if header.kind in ERASING_KINDS:
@@ -119,15 +120,15 @@ class RequestsFollower(Follower):
         chunks.update(rows, batch, REQUESTS, joining, leaving)
 
 
-def row_prefix(actor: str, key: str) -> bytes:
+def row_prefix(label_key: bytes, actor: str, key: str) -> bytes:
     """Return the prefix of the rows that list the events of a key. Each actor has keys of its own."""
-    return REQUESTS + blake3(pack([actor, key])).digest(_HASH_BYTES)
+    return REQUESTS + label_of(label_key, _GROUP, pack([actor, key]))
 
 
 @lru_cache(maxsize=1024)
-def prefix_of(actor: str, request: str) -> bytes:
+def prefix_of(label_key: bytes, actor: str, request: str) -> bytes:
     """Return `row_prefix` for the key in a recorded text, which many events of a call have in common."""
-    return row_prefix(actor, separated(request)[0])
+    return row_prefix(label_key, actor, separated(request)[0])
 
 
 def _of_chunk(seqs: Iterable[int], key: bytes) -> list[int]:
@@ -167,5 +168,5 @@ def stored_seqs(rows: Reader, actor: str, key: str) -> list[tuple[int, FrozenBit
     Raises:
         CorruptionError: a row is malformed.
     """
-    stored = rows.scan_prefix(row_prefix(actor, key))
+    stored = rows.scan_prefix(row_prefix(read_identity(rows).label_key, actor, key))
     return [(int.from_bytes(row[-_CHUNK_BYTES:], "big"), chunks.members(raw, 0, row)) for row, raw in stored]

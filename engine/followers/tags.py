@@ -1,8 +1,10 @@
 """The follower `tags`: a set of ordinals for each tag, bucket, kind, provenance, source and day (SPEC: Tags).
 
 A set of ordinals is divided into chunks of 65,536 (`engine.followers.chunks`); each chunk is a row and a leaf
-of the `tags` tree. When a revision replaces an ordinal, the ordinal is removed only from the set `live`.
-Therefore, each query intersects its result with `live`.
+of the `tags` tree. The key of a row contains the label of the set, a hash keyed with the store's label key;
+the value begins with the name of the set. Other rows hold the tags of one ordinal each. When a revision
+replaces an ordinal, the ordinal is removed only from the set `live`. Therefore, each query intersects its
+result with `live`.
 
 Erasing an atom removes all its ordinals from all sets. To find the sets, every row is read. With twenty
 thousand rows, this work and the work of the other followers take less than 0.2 s (measured). Erasing is rare.
@@ -22,12 +24,13 @@ from engine.base.errors import CorruptionError
 from engine.base.native import NATIVE
 from engine.followers import chunks
 from engine.followers.base import Follower
-from engine.ledger.journal import erased_ordinals
-from engine.ledger.layout import TAGS, tree_prefix
+from engine.ledger.journal import erased_ordinals, identity_for, read_identity
+from engine.ledger.layout import TAGS, decode_stored, tree_prefix
 from engine.ledger.paged_tree import PagedTree
 from proofs.events import AtomBody, AtomDetail, Entry, EventKind, TagsBody
 from proofs.hashing import key_digest, value_digest
-from proofs.leaves import CHUNK_BITS, Group, set_prefix, tag_identity
+from proofs.labels import LABEL_BYTES, label_of, salted
+from proofs.leaves import CHUNK_BITS, TAGS_OF, Group, decode_tags, encode_tags, tag_identity, tags_row
 
 if TYPE_CHECKING:
     from pyroaring import BitMap
@@ -41,6 +44,8 @@ SetName = tuple[Group, str]
 """The name of a set of ordinals: a group (such as tags) and a value (such as one tag; empty for `LIVE`)."""
 
 LIVE: SetName = (Group.LIVE, "")
+_LABEL_END = 1 + LABEL_BYTES
+"""The length of a group and a label, with which the key of a row in the `tags` tree begins."""
 SUPERSEDED = "superseded"
 """The tag of an atom that was replaced by a different atom. Queries return such atoms only on request."""
 
@@ -63,7 +68,7 @@ class TagsFollower(Follower):
     """Maintains the sets and the `tags` tree over their rows."""
 
     name = "tags"
-    version = 2
+    version = 3
     prefixes = (TAGS, tree_prefix("tags"))
 
     def __init__(self) -> None:
@@ -75,26 +80,40 @@ class TagsFollower(Follower):
         Raises:
             CorruptionError: a row or a page is not the one that the seal of the tree commits to.
         """
+        identity = identity_for(entries, rows)
         added, rest = _added_members(entries)
         others = [entries[at] for at in rest]
-        changes = _changes_of(others, rows)
+        erased: set[int] = set()
+        for entry in others:
+            if entry.header.kind is EventKind.ERASED:
+                erased |= erased_ordinals(rows, entry.header)
+        stored = self._all_rows(rows) if erased else {}
+        changes = _changes_of(others, erased, stored)
         both = added.keys() & changes.keys()
-        before = dict(zip(keys := [*added, *changes], rows.multi_get(keys), strict=True))
-        after = {key: chunks.apply(before[key] or b"", changes[key], key) for key in changes.keys() - both}
-        after |= chunks.extend(before, {key: added[key] for key in added if key not in both})
-        for key in both:
-            joined = chunks.extend(before, {key: added[key]})[key]
-            after[key] = chunks.apply(joined, changes[key], key)
-        written = {key: raw for key, raw in after.items() if raw != (before[key] or b"")}
-        batch.rows.update((key, raw or None) for key, raw in written.items())
-        if any(entry.header.kind is EventKind.ERASED for entry in others):
-            before |= self._all_rows(rows)
-        stored = _digests({key: raw or b"" for key, raw in before.items()})
+        before = _read_chunks(rows, identity.label_key, [*added, *changes])
+        after = {
+            place: chunks.apply(before[place] or b"", changes[place], place)
+            for place in changes.keys() - both
+        }
+        after |= chunks.extend(before, {place: added[place] for place in added if place not in both})
+        for place in both:
+            joined = chunks.extend(before, {place: added[place]})[place]
+            after[place] = chunks.apply(joined, changes[place], place)
+        written = {place: raw for place, raw in after.items() if raw != (before[place] or b"")}
+        tags_before, tags_after = _tags_of(entries, erased, rows)
+        for place, raw in written.items():
+            batch.rows[_row_key(place, identity.label_key)] = _named(place) + raw if raw else None
+        for key, raw in tags_after.items():
+            batch.rows[TAGS + key] = raw or None
+        present = {_tree_key(place, identity.label_key): raw or b"" for place, raw in before.items()}
+        present |= tags_before | {key[len(TAGS) :]: _content(key, raw) for key, raw in stored.items()}
+        future = {_tree_key(place, identity.label_key): raw for place, raw in written.items()} | tags_after
+        known = _digests(present, identity.row_key)
         sizes = entries[0].header.seq, entries[-1].header.seq + 1
-        self._tree.advance(rows, batch, sizes, stored | _digests(written), stored)
+        self._tree.advance(rows, batch, sizes, known | _digests(future, identity.row_key), known)
 
     def _all_rows(self, rows: Reader) -> dict[bytes, bytes]:
-        """Return the rows of all sets, because each row may contain a member that an erasure must remove.
+        """Return all rows, because each row may contain a member that an erasure must remove.
 
         Raises:
             CorruptionError: the tree has a leaf without a row, or a row has no leaf.
@@ -107,17 +126,68 @@ class TagsFollower(Follower):
         return stored
 
 
-def _digests(written: Mapping[bytes, bytes]) -> dict[bytes, bytes | None]:
-    """Return the changes of the tree for rows with new bytes. Empty bytes stand for a row that is removed."""
-    members = [key[len(TAGS) :] for key, raw in written.items() if raw]
+def _read_chunks(rows: Reader, label_key: bytes, places: Sequence[bytes]) -> dict[bytes, bytes | None]:
+    """Return the stored chunk at each of `places`, None where the set has no such chunk."""
+    keys = [_row_key(place, label_key) for place in places]
+    read = zip(places, keys, rows.multi_get(keys), strict=True)
+    return {place: None if raw is None else _content(key, raw, _named(place)) for place, key, raw in read}
+
+
+def _content(key: bytes, raw: bytes, named: bytes | None = None) -> bytes:
+    """Return what a row holds besides the name of its set: the bytes that the tree commits to.
+
+    Raises:
+        CorruptionError: the row does not begin with `named` or, if that is None, with the name of any set.
+    """
+    if key[len(TAGS)] == TAGS_OF:
+        return raw
+    end = 2 + int.from_bytes(raw[:2], "big")
+    if len(raw) <= end or (named is not None and raw[:end] != named):
+        raise CorruptionError(f"the row {key.hex()} does not hold a chunk of its set", family="tags")
+    return raw[end:]
+
+
+def _tags_of(
+    entries: Iterable[Entry], erased: AbstractSet[int], rows: Reader
+) -> tuple[dict[bytes, bytes], dict[bytes, bytes]]:
+    """Return the rows of the tags of ordinals that change, before and after `entries`; empty for no row."""
+    before: dict[bytes, bytes] = {}
+    tags: dict[bytes, set[str]] = {}
+
+    def current(ordinal: int) -> set[str]:
+        key = tags_row(ordinal)
+        if key not in tags:
+            before[key] = rows.get(TAGS + key) or b""
+            tags[key] = set(decode_stored(decode_tags, before[key])) if before[key] else set()
+        return tags[key]
+
+    for header, body, _ in entries:
+        detail = header.detail
+        if not isinstance(detail, AtomDetail):
+            continue
+        if isinstance(body, TagsBody):
+            changed = set(map(tag_identity, body.tags))
+            now = current(detail.ordinal)
+            now |= changed if header.kind is EventKind.TAGS_ADDED else set()
+            now -= changed if header.kind is EventKind.TAGS_REMOVED else set()
+        elif isinstance(body, AtomBody) and body.tags:
+            tags[tags_row(detail.ordinal)] = set(map(tag_identity, body.tags))
+    for ordinal in erased:
+        current(ordinal).clear()
+    after = {key: encode_tags(some) if some else b"" for key, some in tags.items()}
+    return before, {key: raw for key, raw in after.items() if raw != before.get(key, b"")}
+
+
+def _digests(written: Mapping[bytes, bytes], row_key: bytes) -> dict[bytes, bytes | None]:
+    """Return the leaves of the tree for rows with these bytes. Empty bytes stand for a removed row."""
     digests: dict[bytes, bytes | None] = {
-        key_digest("tags", key[len(TAGS) :]): None for key, raw in written.items() if not raw
+        key_digest("tags", key): None for key, raw in written.items() if not raw
     }
-    values = [raw for raw in written.values() if raw]
+    members = {key: raw for key, raw in written.items() if raw}
     if NATIVE is not None:
-        return digests | NATIVE.leaf_digests("tags", members, values)  # type: ignore[no-any-return]
-    for key, raw in zip(members, values, strict=True):
-        digests[key_digest("tags", key)] = value_digest("tags", raw)
+        return digests | NATIVE.salted_leaves("tags", row_key, list(members), list(members.values()))  # type: ignore[no-any-return]
+    for key, raw in members.items():
+        digests[key_digest("tags", key)] = value_digest("tags", salted(row_key, "tags", key, raw))
     return digests
 
 
@@ -162,7 +232,7 @@ def _added_members_twin(entries: Sequence[Entry]) -> tuple[dict[bytes, bytes], S
             provenances.setdefault(body.provenance, []).append(ordinal)
             if body.source is not None:
                 sources.setdefault(body.source, []).append(ordinal)
-            created = header.time if body.created is None else body.created
+            created = entries[at].time if body.created is None else body.created
             days.setdefault(_day(created // (86_400 * _MICROSECONDS)), []).append(ordinal)
         last = max(last, ordinal)
     return dict(_packed_members(sets)), rest
@@ -178,23 +248,22 @@ def _packed_members(sets: Mapping[Group, Mapping[str, list[int]]]) -> Iterator[t
                 stop = bisect_left(ordinals, (chunk + 1) << CHUNK_BITS, start)
                 base = chunk << CHUNK_BITS
                 members = chunks.packed([ordinal - base for ordinal in ordinals[start:stop]])
-                yield _row_key((group, name), chunk), members
+                yield _place((group, name), chunk), members
                 start = stop
 
 
-def _changes_of(entries: Iterable[Entry], rows: Reader) -> dict[bytes, dict[int, bool]]:
-    """Return the changes of each row by `entries`: low 16 bits of an ordinal → True if it is a member."""
+def _changes_of(
+    entries: Iterable[Entry], erased: AbstractSet[int], stored: Mapping[bytes, bytes]
+) -> dict[bytes, dict[int, bool]]:
+    """Return the changes of each chunk by `entries`: low 16 bits of an ordinal → True if it is a member."""
     changes: dict[tuple[SetName, int], dict[int, bool]] = {}
-    erased: set[int] = set()
     for entry in entries:
         for name, ordinal, member in _changes(entry):
             chunk = changes.setdefault((name, ordinal >> CHUNK_BITS), {})
             chunk[ordinal & 0xFFFF] = member
-        if entry.header.kind is EventKind.ERASED:
-            erased |= erased_ordinals(rows, entry.header)
     if erased:
-        _remove_from_all(erased, rows, changes)
-    return {_row_key(name, chunk): changed for (name, chunk), changed in changes.items()}
+        _remove_from_all(erased, stored, changes)
+    return {_place(name, chunk): changed for (name, chunk), changed in changes.items()}
 
 
 def _changes(entry: Entry) -> Iterator[tuple[SetName, int, bool]]:
@@ -215,13 +284,15 @@ def _changes(entry: Entry) -> Iterator[tuple[SetName, int, bool]]:
             yield LIVE, detail.replaced, False
         if isinstance(body, AtomBody):
             yield LIVE, ordinal, True
-            created = entry.header.time if body.created is None else body.created
+            created = entry.time if body.created is None else body.created
             for name in _sets_of(body, created):
                 yield name, ordinal, True
 
 
 def _remove_from_all(
-    erased: AbstractSet[int], rows: Reader, changes: dict[tuple[SetName, int], dict[int, bool]]
+    erased: AbstractSet[int],
+    stored: Mapping[bytes, bytes],
+    changes: dict[tuple[SetName, int], dict[int, bool]],
 ) -> None:
     """Update `changes`: remove the ordinals `erased` from all stored sets, and add them to no set."""
     within: dict[int, list[int]] = {}
@@ -229,28 +300,26 @@ def _remove_from_all(
         within.setdefault(ordinal >> CHUNK_BITS, []).append(ordinal & 0xFFFF)
     for (_, chunk), changed in changes.items():
         changed.update(dict.fromkeys(within.get(chunk, ()), False))
-    for key, raw in rows.scan_prefix(TAGS):
+    for key, raw in stored.items():
         chunk = int.from_bytes(key[-2:], "big")
-        if chunk not in within:
+        if key[len(TAGS)] == TAGS_OF or chunk not in within:
             continue
-        members = chunks.members(raw, chunk, key)
+        members = chunks.members(_content(key, raw), chunk, key)
         removed = [low for low in within[chunk] if chunk << CHUNK_BITS | low in members]
         if removed:
-            changes.setdefault((_name_of(key), chunk), {}).update(dict.fromkeys(removed, False))
+            changes.setdefault((_name_of(key, raw), chunk), {}).update(dict.fromkeys(removed, False))
 
 
-def _name_of(key: bytes) -> SetName:
+def _name_of(key: bytes, raw: bytes) -> SetName:
     """Return the name of the set to which a row belongs.
 
     Raises:
-        CorruptionError: no set can have this key.
+        CorruptionError: no set can have this row.
     """
     try:
-        return Group(key[len(TAGS)]), key[len(TAGS) + 1 : -3].decode()
+        return Group(key[len(TAGS)]), raw[2 : 2 + int.from_bytes(raw[:2], "big")].decode()
     except ValueError as error:
-        raise CorruptionError(
-            f"the row {key.hex()} of the sets has a key that no set can have", family="tags"
-        ) from error
+        raise CorruptionError(f"the row {key.hex()} belongs to no set", family="tags") from error
 
 
 def _sets_of(body: AtomBody, created: int) -> Iterator[SetName]:
@@ -265,8 +334,45 @@ def _sets_of(body: AtomBody, created: int) -> Iterator[SetName]:
     yield Group.DAY, day_of(created)
 
 
-def _row_key(name: SetName, chunk: int) -> bytes:
-    return TAGS + set_prefix(*name) + chunk.to_bytes(2, "big")
+# Chunks are collected by their *place*: group u8 ‖ name ‖ 0x00 ‖ chunk number u16.
+def _place(name: SetName, chunk: int) -> bytes:
+    return bytes([name[0]]) + name[1].encode() + b"\x00" + chunk.to_bytes(2, "big")
+
+
+@lru_cache(maxsize=4096)
+def _labelled(named: bytes, label_key: bytes) -> bytes:
+    """Return the group and the label of a set, whose group and name are `named`."""
+    return named[:1] + label_of(label_key, named[0], named[1:])
+
+
+def _tree_key(place: bytes, label_key: bytes) -> bytes:
+    return _labelled(place[:-3], label_key) + place[-2:]
+
+
+def _row_key(place: bytes, label_key: bytes) -> bytes:
+    return TAGS + _tree_key(place, label_key)
+
+
+def _named(place: bytes) -> bytes:
+    """Return how the row of a chunk begins: the length of the name of its set, and the name."""
+    return (len(place) - 4).to_bytes(2, "big") + place[1:-3]
+
+
+def chunk_row(rows: Reader, name: SetName, chunk: int) -> tuple[bytes, bytes | None]:
+    """Return the key of a chunk in the `tags` tree, and what its leaf commits to, or None."""
+    identity, place = read_identity(rows), _place(name, chunk)
+    key = _tree_key(place, identity.label_key)
+    raw = rows.get(TAGS + key)
+    if raw is None:
+        return key, None
+    return key, salted(identity.row_key, "tags", key, _content(TAGS + key, raw, _named(place)))
+
+
+def tags_of(rows: Reader, ordinal: int) -> tuple[bytes, bytes | None]:
+    """Return the key of the tags of an ordinal in the tree, and what its leaf commits to."""
+    key = tags_row(ordinal)
+    raw = rows.get(TAGS + key)
+    return key, None if raw is None else salted(read_identity(rows).row_key, "tags", key, raw)
 
 
 def members(rows: Reader, name: SetName, below: int | None = None) -> BitMap:
@@ -280,19 +386,19 @@ def members(rows: Reader, name: SetName, below: int | None = None) -> BitMap:
     """
     from pyroaring import BitMap
 
-    prefix = TAGS + set_prefix(*name)
+    label_key, named = read_identity(rows).label_key, _named(_place(name, 0))
     ordinals = BitMap()
     if below is not None and below <= _READ_CHUNKS_MAX << CHUNK_BITS:
         for chunk in range((below >> CHUNK_BITS) + 1):
-            key = _row_key(name, chunk)
+            key = _row_key(_place(name, chunk), label_key)
             raw = rows.get(key)
             if raw is not None:
-                ordinals |= chunks.members(raw, chunk, key)
+                ordinals |= chunks.members(_content(key, raw, named), chunk, key)
         return ordinals
-    for key, raw in rows.scan(prefix, prefix + b"\xff\xff\xff"):
-        if len(key) == len(prefix) + 2:
-            chunk = int.from_bytes(key[-2:], "big")
-            ordinals |= chunks.members(raw, chunk, key)
+    prefix = _row_key(_place(name, 0), label_key)[:-2]
+    for key, raw in rows.scan_prefix(prefix):
+        chunk = int.from_bytes(key[-2:], "big")
+        ordinals |= chunks.members(_content(key, raw, named), chunk, key)
     return ordinals
 
 
@@ -304,15 +410,15 @@ def union(rows: Reader, names: Iterable[SetName]) -> BitMap:
 
 
 def values(rows: Reader, group: Group, start: str = "", stop: str | None = None) -> Iterator[str]:
-    """Yield the values of a group's nonempty sets in ascending order. `start` is included, `stop` is not."""
-    prefix = TAGS + bytes([group])
-    end = TAGS + bytes([group + 1]) if stop is None else prefix + stop.encode()
-    previous = None
-    for key, _ in rows.scan(prefix + start.encode(), end):
-        value = key[len(prefix) : -3].decode()
-        if value != previous:
-            yield value
-        previous = value
+    """Yield the values of a group's nonempty sets in ascending order. `start` is included, `stop` is not.
+
+    The rows are in the order of labels, so those of the whole group are read.
+    """
+    begin = len(TAGS) + _LABEL_END
+    names = {key[:begin]: raw for key, raw in rows.scan_prefix(TAGS + bytes([group]))}
+    for _, name in sorted(_name_of(key, raw) for key, raw in names.items()):
+        if start <= name and (stop is None or name < stop):
+            yield name
 
 
 def tag_counts(rows: Reader) -> dict[str, int]:

@@ -21,9 +21,9 @@ from engine.ledger.layout import VALUE, cursor_key, decode_stored, tree_prefix, 
 from engine.ledger.paged_tree import PagedTree
 from engine.ledger.pages import Pages
 from engine.ledger.records import Lookup, read_atom, read_edge
-from proofs.events import ERASING_KINDS, AtomDetail, EdgeDetail, Entry, EventKind, Header
-from proofs.hashing import key_digest, value_digest
-from proofs.leaves import State, Value, decode_value, edge_key, encode_value
+from proofs.events import ERASING_KINDS, AtomDetail, EdgeDetail, Entry, EventKind, FactDetail, Header
+from proofs.hashing import position, value_digest
+from proofs.leaves import Direction, State, Value, decode_value, edge_key, edge_leaf, encode_value
 
 _CONTENT_KINDS = frozenset({EventKind.ATOM_ADDED, EventKind.ATOM_REVISED, EventKind.EDGE_ADDED})
 _CREATING_KINDS = frozenset({EventKind.ATOM_ADDED, EventKind.EDGE_ADDED})
@@ -73,7 +73,7 @@ class TreesFollower(Follower):
     """Maintains the trees over the digests of the values, and the values that have a row."""
 
     name = "trees"
-    version = 3
+    version = 4
     prefixes = (VALUE, tree_prefix("atoms"), tree_prefix("edges"))
 
     def __init__(self) -> None:
@@ -93,7 +93,8 @@ class TreesFollower(Follower):
         if trees_read != cursor or len(pages) > PAGES_MAX:
             pages = {}
             self._read = cursor, pages
-        return self._trees[namespace].holds(rows, keys, pages)
+        leaves = [leaf_keys(namespace, key)[0] for key in keys]
+        return self._trees[namespace].holds(rows, leaves, pages)
 
     def batch_size(self, entries: Sequence[Entry], rows: Reader, *, more: bool) -> int:
         """Wait for a whole batch if more entries follow: one batch changes fewer pages than several."""
@@ -110,19 +111,31 @@ class TreesFollower(Follower):
         before: dict[str, Digests] = {"atoms": {}, "edges": {}}
         stored, values = _changed_values(entries, rest, rows)
         for (namespace, key), value in stored.items():
-            digest = key_digest(namespace, key)
-            before[namespace][digest] = None if value is None else _digest(namespace, value)
-            digests[namespace].setdefault(digest, before[namespace][digest])
+            for place in _places(namespace, key):
+                before[namespace][place] = None if value is None else _digest(namespace, value)
+                digests[namespace].setdefault(place, before[namespace][place])
         for (namespace, key), value in values.items():
             if not _follows_from_header(value):
                 batch.put(value_key(namespace, key), encode_value(value))
-            digests[namespace][key_digest(namespace, key)] = _digest(namespace, value)
+            digests[namespace] |= dict.fromkeys(_places(namespace, key), _digest(namespace, value))
         sizes = entries[0].header.seq, entries[-1].header.seq + 1
         trees_read, pages = self._read
         if pages and trees_read == rows.get(cursor_key(self.name)):
             rows = PagesRead(rows, pages)
         for namespace, tree in self._trees.items():
             tree.advance(rows, batch, sizes, digests[namespace], before[namespace])
+
+
+def leaf_keys(namespace: str, key: bytes) -> list[bytes]:
+    """Return the keys of the leaves of an atom or edge: an edge has two, that of its source first."""
+    if namespace == "atoms":
+        return [key]
+    src, code, dst = key[:16], key[16:-16], key[-16:]
+    return [edge_leaf(Direction.FROM, src, code, dst), edge_leaf(Direction.TO, dst, code, src)]
+
+
+def _places(namespace: str, key: bytes) -> list[bytes]:
+    return [position(namespace, leaf) for leaf in leaf_keys(namespace, key)]
 
 
 def _digest(namespace: str, value: Value) -> bytes:
@@ -142,7 +155,7 @@ def added_leaves(entries: Sequence[Entry]) -> tuple[Digests, Digests, list[int]]
         if header.prev is None and header.kind in _CREATING_KINDS:
             namespace, key = subject_of(header)
             raw = encode_value(first_value(header))
-            leaves[namespace][key_digest(namespace, key)] = value_digest(namespace, raw)
+            leaves[namespace] |= dict.fromkeys(_places(namespace, key), value_digest(namespace, raw))
         else:
             rest.append(at)
     return leaves["atoms"], leaves["edges"], rest
@@ -203,7 +216,7 @@ def subject_of(header: Header) -> tuple[str, bytes]:
         return "atoms", detail.id
     if isinstance(detail, EdgeDetail):
         return "edges", edge_key(*detail)
-    return "", b""
+    return ("atoms", detail.id) if isinstance(detail, FactDetail) and detail.id else ("", b"")
 
 
 def read_value(rows: Lookup, namespace: str, key: bytes) -> Value | None:

@@ -31,7 +31,7 @@ from engine.frameworks.framework_atoms import (
     values_of,
 )
 from engine.frameworks.framework_values import UNINDEXED, only_text, packed, unpack
-from engine.ledger.records import default_id, read_atom
+from engine.ledger.records import id_of_key, read_atom
 from engine.query.filters import Filters
 from proofs.leaves import State
 
@@ -79,7 +79,7 @@ class PutItem:
                 "the namespace or the key of an item contains a secret",
                 hint="name items by something that everybody may know",
             )
-        atom = default_id(tx.id_key, source, "", 0, key)
+        atom = id_of_key(tx.id_key, source, key)
         record = tx.atom(atom)
         if self.value is None:
             if record is None:
@@ -124,7 +124,7 @@ class Items:
         """Return an item, or None if the item is missing or was deleted."""
         source, coded_key = _names(namespace, key)
         with snapshot(self._memory) as rows:
-            atom = default_id(self._memory.store.identity.id_key, source, "", 0, coded_key)
+            atom = id_of_key(self._memory.store.identity.id_key, source, coded_key)
             record = read_atom(rows, atom)
             live = record is not None and record.state is State.LIVE
             held = next(values_of(rows, [record] if record is not None and live else []), None)

@@ -16,7 +16,7 @@ from engine.base.errors import CorruptionError
 from engine.base.limits import INTEGER_MAX
 from engine.base.native import NATIVE
 from engine.index.document_numbers import decode_numbers, encode_numbers
-from engine.index.segments import HEAD, columns_head, describe
+from engine.index.segments import HEAD, IndexKeys, columns_head, describe
 from engine.text.analyzer import KERNEL_TERMS, STOP_WORDS, index_terms
 from engine.text.simhash import combine, term_hash, title_hash
 from engine.text.speaker_labels import label_of
@@ -201,7 +201,7 @@ def _decode_columns(
 
 TF_MAX: Final = 0xFF
 
-FIRST_OF_TEXT: Final = bytes([HEAD[0] + 1])
+_FIRST_OF_TEXT: Final = chr(HEAD[0] + 1)
 """The bound between two groups of terms. The terms of heads, which begin with HEAD, sort before this bound;
 the terms of texts sort after it."""
 
@@ -210,7 +210,7 @@ class Columns(NamedTuple):
     """The content of a segment as columns: arrays with one item for each term, posting or document."""
 
     terms: list[bytes]
-    """The terms in ascending order: first the terms of heads, prefixed with HEAD, then the terms of texts."""
+    """The names of the rows of the terms (`IndexKeys.names`), ascending. Terms of heads begin with HEAD."""
     dfs: NDArray[np.int64]
     """The number of postings of each term."""
     offsets: NDArray[np.uint16]
@@ -224,13 +224,14 @@ class Columns(NamedTuple):
     """The number of documents whose payload is not erased."""
 
 
-def columns_of(documents: Sequence[NewDocument]) -> Columns:
+def columns_of(documents: Sequence[NewDocument], keys: IndexKeys) -> Columns:
     """Return the columns of a sequence of at most `proofs.leaves.LARGEST` documents."""
     if NATIVE is not None:
-        items = NATIVE.build_columns(KERNEL_TERMS, [document.kernel_item for document in documents])
-        if items is not None:
-            return _from_kernel(len(documents), *items)
-    return build([document.analysed for document in documents])
+        items = [document.kernel_item for document in documents]
+        built = NATIVE.build_columns(KERNEL_TERMS, keys.labels, items)
+        if built is not None:
+            return _from_kernel(len(documents), *built)
+    return build([document.analysed for document in documents], keys)
 
 
 def _from_kernel(
@@ -257,7 +258,7 @@ def _from_kernel(
     )
 
 
-def build(documents: Sequence[IndexedDocument]) -> Columns:
+def build(documents: Sequence[IndexedDocument], keys: IndexKeys) -> Columns:
     """Return the columns of a sequence of at most `proofs.leaves.LARGEST` documents."""
     import numpy as np
 
@@ -270,15 +271,20 @@ def build(documents: Sequence[IndexedDocument]) -> Columns:
     sizes = np.fromiter((len(document.terms) for document in documents), np.int64, len(documents))
     owners = np.repeat(np.arange(len(documents), dtype=np.int64), sizes)
     pairs, tfs = np.unique(ids << 16 | owners, return_counts=True)
-    heads = bisect_left(vocabulary, FIRST_OF_TEXT.decode())
+    heads = bisect_left(vocabulary, _FIRST_OF_TEXT)
     counted = np.fromiter((term not in STOP_WORDS for term in vocabulary), np.bool_, len(vocabulary))
     counted[:heads] = False
     lengths = np.bincount(owners[counted[ids]], minlength=len(documents))
+    names = keys.names([term.encode() for term in vocabulary])
+    by_name = np.array(sorted(range(len(names)), key=names.__getitem__), np.int64)
+    places = np.empty(len(names), np.int64)
+    places[by_name] = np.arange(len(names))
+    order = np.argsort(places[pairs >> 16], kind="stable")
     return Columns(
-        [term.encode() for term in vocabulary],
-        np.bincount(pairs >> 16, minlength=len(vocabulary)),
-        (pairs & 0xFFFF).astype("<u2"),
-        np.minimum(tfs, TF_MAX).astype("u1"),
+        sorted(names),
+        np.bincount(pairs >> 16, minlength=len(vocabulary))[by_name],
+        (pairs & 0xFFFF).astype("<u2")[order],
+        np.minimum(tfs, TF_MAX).astype("u1")[order],
         np.minimum(lengths, LENGTH_MAX).astype("<u2"),
         Facts(
             np.fromiter((document.source for document in documents), np.uint64, len(documents)),

@@ -22,8 +22,15 @@ from engine.index.columns import NewDocument, atom_body
 from engine.index.index_view import IndexView, Tail
 from engine.index.postings import StoredPart, build_segment
 from engine.index.postings_cache import PostingsCache
-from engine.index.segments import SegmentName, decode_summary, describe, parse_summary_key, segments_of
-from engine.ledger.journal import decoded_entries, erased_ordinals, read_body
+from engine.index.segments import (
+    IndexKeys,
+    SegmentName,
+    decode_summary,
+    describe,
+    parse_summary_key,
+    segments_of,
+)
+from engine.ledger.journal import decoded_entries, erased_ordinals, identity_for, read_body, read_identity
 from engine.ledger.layout import (
     INDEX,
     INDEX_HEAD,
@@ -80,7 +87,7 @@ class IndexFollower(Follower):
     """
 
     name = "index"
-    version = 7
+    version = 8
     prefixes = (INDEX, tree_prefix("index"))
 
     def __init__(self, load_bodies: LoadBodies | None = None) -> None:
@@ -94,6 +101,14 @@ class IndexFollower(Follower):
         self._tails: tuple[Tail, ...] = ()
         self._summaries: tuple[bytes, list[tuple[SegmentName, Summary]]] | None = None
         self._cache = PostingsCache()
+        self._keys: IndexKeys | None = None
+
+    def keys(self, rows: Reader, entries: Sequence[Entry] = ()) -> IndexKeys:
+        """Return the keys of the store, which event 0 states: the first of `entries`, or stored."""
+        if self._keys is None:
+            identity = identity_for(entries, rows) if entries else read_identity(rows)
+            self._keys = IndexKeys(identity.label_key, identity.row_key)
+        return self._keys
 
     def batch_size(self, entries: Sequence[Entry], rows: Reader, *, more: bool) -> int:
         """Return the number of entries up to the last entry that completes a segment of 4,096 ordinals.
@@ -119,6 +134,7 @@ class IndexFollower(Follower):
         """
         changing = [entry for entry in entries if entry.header.kind in _DOCUMENT_KINDS]
         sizes = entries[0].header.seq, entries[-1].header.seq + 1
+        keys = self.keys(rows, entries)
         if not changing:
             self._tree.advance(rows, batch, sizes, {}, {}, self._tree.sealed(rows, sizes[0]).other)
             return
@@ -144,7 +160,7 @@ class IndexFollower(Follower):
         if not count:
             return
         batch.put(INDEX_HEAD, head)
-        self._cache_tail(Tail(head, start, tuple(documents[max(start - tail.start, 0) :])))
+        self._cache_tail(Tail(head, start, tuple(documents[max(start - tail.start, 0) :]), keys))
 
     def root(self, rows: Reader, size: int) -> bytes:
         """Return the root of the `index` tree after `size` events, with the leaves of the tail and of N.
@@ -180,7 +196,7 @@ class IndexFollower(Follower):
     def view(self, rows: Reader) -> IndexView:
         """Return a view of the index for searching. The view is valid as long as `rows` does not change."""
         tail = self.tail(rows)
-        return IndexView(rows, self._stored_summaries(rows, tail), tail, self._cache)
+        return IndexView(rows, self._stored_summaries(rows, tail), tail, self._cache, self.keys(rows))
 
     def _stored_summaries(self, rows: Reader, tail: Tail) -> list[tuple[SegmentName, Summary]]:
         """Return the segments before the tail, with their summaries."""
@@ -229,7 +245,7 @@ class IndexFollower(Follower):
                 leaves[key] = None
             first = max(name.start, tail.start)
             added = documents[first - tail.start : max(name.end - tail.start, 0)]
-            term_rows, summary, blocks = build_segment(name.row_prefix, parts, added)
+            term_rows, summary, blocks = build_segment(name.key, parts, added, self.keys(rows))
             batch.rows.update(term_rows)
             raw = encode_summary(summary)
             batch.put(name.summary_key, raw)
@@ -242,7 +258,7 @@ class IndexFollower(Follower):
         """Return the tail of the index in `rows`."""
         head = rows.get(INDEX_HEAD)
         if head is None:
-            return Tail(b"", 0, ())
+            return Tail(b"", 0, (), self.keys(rows))
         for tail in self._tails:
             if tail.head == head:
                 return tail
@@ -267,7 +283,7 @@ class IndexFollower(Follower):
             seqs.append(int.from_bytes(raw, "big"))
         bodies = self._load_bodies(rows, start, seqs)
         documents = tuple(_NO_DOCUMENT if body is None else NewDocument(body) for body in bodies)
-        return Tail(head, start, documents)
+        return Tail(head, start, documents, self.keys(rows))
 
 
 def read_bodies(rows: Reader, start: int, seqs: Sequence[int]) -> list[AtomBody | None]:

@@ -13,9 +13,9 @@ from backends.base import Reader
 from engine.index.columns import Columns, Facts, NewDocument, columns_of
 from engine.index.postings import Encoded, TermRow, build_segment, decode, hashed_rows
 from engine.index.postings_cache import Norms, PartLengths, PostingsCache, df_of, part_lengths
-from engine.index.segments import HEAD, HEAD_BYTES, SegmentName, decode_blocks
+from engine.index.segments import HEAD, HEAD_BYTES, IndexKeys, SegmentName, decode_blocks
 from engine.text.analyzer import TERM_BYTES_MAX
-from proofs.leaves import Summary
+from proofs.leaves import TAIL_LEVEL, Summary, segment_key
 
 if TYPE_CHECKING:
     import numpy as np
@@ -53,9 +53,10 @@ class Postings(NamedTuple):
 class Tail:
     """The documents after the last segment, which are read from the journal. The object is immutable."""
 
-    def __init__(self, head: bytes, start: int, documents: tuple[NewDocument, ...]) -> None:
+    def __init__(self, head: bytes, start: int, documents: tuple[NewDocument, ...], keys: IndexKeys) -> None:
         """`head` is the value of the row `i/head`; `start` is the ordinal of the first of `documents`."""
         self.head = head
+        self.keys = keys
         self.start = start
         self.documents = documents
         self.end = start + len(documents)
@@ -64,11 +65,11 @@ class Tail:
     @cached_property
     def columns(self) -> Columns:
         """The content of the tail as columns, in the same form as the columns of a segment."""
-        return columns_of(self.documents)
+        return columns_of(self.documents, self.keys)
 
     @cached_property
     def rows(self) -> list[TermRow]:
-        """The rows that would be hashed if the tail were a segment, in key order."""
+        """The rows that would be hashed if the tail were a segment, in key order and without salts."""
         return hashed_rows(self.columns)
 
     @cached_property
@@ -88,7 +89,7 @@ class Tail:
 
     @cached_property
     def _encoded(self) -> Encoded:
-        return build_segment(b"", (), self.documents)
+        return build_segment(segment_key(TAIL_LEVEL, self.start), (), self.documents, self.keys)
 
     @cached_property
     def _ranges(self) -> dict[bytes, tuple[int, int]]:
@@ -98,7 +99,7 @@ class Tail:
         return dict(zip(self.columns.terms, pairs, strict=True))
 
     def row(self, term: bytes) -> bytes | None:
-        """Return the row that `term` would have if the tail were a segment, or None."""
+        """Return the row that the term with this name would have if the tail were a segment, or None."""
         bounds = self._ranges.get(term)
         if bounds is None:
             return None
@@ -118,7 +119,7 @@ class Tail:
         return [self.row(term) if term in ranges else None for term in terms]
 
     def df(self, term: bytes) -> int:
-        """Return the number of documents that have `term`. A term of a head begins with HEAD."""
+        """Return the number of documents that have the term with the name `term`."""
         start, end = self._ranges.get(term, (0, 0))
         return end - start
 
@@ -135,7 +136,12 @@ class IndexView:
     """
 
     def __init__(
-        self, rows: Reader, segments: list[tuple[SegmentName, Summary]], tail: Tail, cache: PostingsCache
+        self,
+        rows: Reader,
+        segments: list[tuple[SegmentName, Summary]],
+        tail: Tail,
+        cache: PostingsCache,
+        keys: IndexKeys,
     ) -> None:
         """Create a view of `segments` and `tail`.
 
@@ -145,6 +151,7 @@ class IndexView:
         self._segments = segments
         self._tail = tail
         self._cache = cache
+        self._keys = keys
         self.content: tuple[bytes, ...] = (tail.head, *(summary.root for _, summary in segments))
         """The row `i/head` and the roots of the segments, which together identify the content of the
         index."""
@@ -185,9 +192,12 @@ class IndexView:
         """Return the number of documents that mention each of `terms`."""
         keys = [term.encode() for term in terms]
         wanted = [raw for raw in keys if _can_be_indexed(raw)]
-        dfs = dict(zip(wanted, self._cache.dfs(self._rows, self._segments, wanted), strict=True))
-        of_tail = self._tail.df if self._tail.documents else None
-        return [0 if raw not in dfs else dfs[raw] + (of_tail(raw) if of_tail else 0) for raw in keys]
+        names = self._keys.names(wanted)
+        dfs = dict(zip(wanted, self._cache.dfs(self._rows, self._segments, names), strict=True))
+        if self._tail.documents:
+            for raw, name in zip(wanted, names, strict=True):
+                dfs[raw] += self._tail.df(name)
+        return [dfs.get(raw, 0) for raw in keys]
 
     def columns(self) -> Iterator[tuple[int, Columns]]:
         """Yield the whole content of each part, with the ordinal of its first document."""
@@ -213,8 +223,9 @@ class IndexView:
         wanted = [raw for raw in keys if raw is not None]
         if heads:
             wanted += [HEAD + raw for raw in wanted]
-        read = self._cache.rows(self._rows, self._segments, wanted)
-        newest = self._tail.found(wanted) if self._tail.documents else [None] * len(wanted)
+        names = self._keys.names(wanted)
+        read = self._cache.rows(self._rows, self._segments, names)
+        newest = self._tail.found(names) if self._tail.documents else [None] * len(wanted)
         others = len(wanted) // 2
         rows_found, at = [], 0
         for key in keys:

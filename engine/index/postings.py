@@ -5,15 +5,13 @@ SPEC: Index defines the bytes. numpy is imported on first use only.
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Iterable, Sequence
-from itertools import chain, zip_longest
+from itertools import zip_longest
 from typing import Final, NamedTuple
 
 from engine.base.errors import CorruptionError
 from engine.base.native import NATIVE
 from engine.index.columns import (
-    FIRST_OF_TEXT,
     Columns,
     NewDocument,
     build,
@@ -37,22 +35,28 @@ from engine.index.packs import (
 from engine.index.segments import (
     BLOCK_ROWS,
     FACTS,
-    HEAD,
     LENGTHS,
     Blocks,
+    IndexKeys,
     SegmentName,
     block_roots,
     describe,
     encode_blocks,
+    is_name,
+    row_prefix,
 )
-from engine.text.analyzer import KERNEL_TERMS, TERM_BYTES_MAX
+from engine.text.analyzer import KERNEL_TERMS
 from proofs.hashing import row_leaf
+from proofs.labels import salted
 from proofs.leaves import Summary
 from proofs.rows import rows_root
 
 TermRow = tuple[bytes, bytes]
-"""A row of a segment as a pair (key, value), in the stored form or in the form that is hashed. The key is a
-term, LENGTHS or FACTS. It does not include the prefix of the segment unless the function says so."""
+"""A row of a segment as a pair (name, value), in the stored form or in the form that is hashed.
+
+The name is the label of a term, LENGTHS or FACTS. It does not include the prefix of the segment unless the
+function
+says so."""
 
 COLUMN_ROWS: Final = (LENGTHS, FACTS)
 """The names of a segment's rows other than the rows of terms. These rows precede the rows of terms."""
@@ -79,10 +83,12 @@ class Encoded(NamedTuple):
     """The value of the row of blocks (see `engine.index.segments`)."""
 
 
-def build_segment(prefix: bytes, parts: Sequence[StoredPart], documents: Sequence[NewDocument]) -> Encoded:
+def build_segment(
+    key: bytes, parts: Sequence[StoredPart], documents: Sequence[NewDocument], keys: IndexKeys
+) -> Encoded:
     """Return the segment that consists of the adjacent `parts`, followed by the `documents`.
 
-    The keys of the rows begin with `prefix`.
+    `key` is the key of the segment in the tree; the keys of the rows begin with its `row_prefix`.
 
     Raises:
         CorruptionError: a row of a part is malformed, or the rows do not match the summary.
@@ -93,7 +99,7 @@ def build_segment(prefix: bytes, parts: Sequence[StoredPart], documents: Sequenc
             for name, summary, rows, removed in parts
         ]
         items = [document.kernel_item for document in documents]
-        encoded = NATIVE.build_segment(KERNEL_TERMS, prefix, stored, items)
+        encoded = NATIVE.build_segment(KERNEL_TERMS, row_prefix(key), key, *keys, stored, items)
         if encoded is not None:
             rows, kept_rows, total, count, root, blocks = encoded
             return Encoded(rows, Summary(kept_rows, total, count, root), blocks)
@@ -102,17 +108,18 @@ def build_segment(prefix: bytes, parts: Sequence[StoredPart], documents: Sequenc
         part = decode(name, summary, rows)
         columns.append(remove(part, removed) if removed else part)
     if documents or not columns:
-        columns.append(build([document.analysed for document in documents]))
-    return encode(prefix, merge(columns))
+        columns.append(build([document.analysed for document in documents], keys))
+    return encode(key, merge(columns), keys)
 
 
-def encode(prefix: bytes, columns: Columns) -> Encoded:
+def encode(key: bytes, columns: Columns, keys: IndexKeys) -> Encoded:
     """Encode the columns of a segment as its stored rows, its summary and its row of blocks."""
     import numpy as np
 
     documents = len(columns.lengths)
     postings = TermPostings(columns.dfs, columns.offsets, columns.tfs)
-    roots = block_roots([row_leaf(term, value) for term, value in hashed_rows(columns)])
+    rows = salted_rows(key, hashed_rows(columns), keys)
+    roots = block_roots([row_leaf(name, value) for name, value in rows])
     names = [LENGTHS, FACTS, *columns.terms]
     entries = [encode_numbers(columns.lengths), encode_facts(columns.facts)]
     stored = dict(zip(names, entries, strict=False))
@@ -125,21 +132,26 @@ def encode(prefix: bytes, columns: Columns) -> Encoded:
         starts.append(len(stored))
     total = int(columns.lengths.sum(dtype=np.int64))
     return Encoded(
-        {prefix + name: value for name, value in stored.items()},
+        {row_prefix(key) + name: value for name, value in stored.items()},
         Summary(columns.documents, total, len(names), rows_root(roots)),
         encode_blocks(Blocks(list(stored), starts, roots)),
     )
 
 
+def salted_rows(key: bytes, rows: Sequence[TermRow], keys: IndexKeys) -> list[TermRow]:
+    """Return rows of the segment with this key, with the values behind their salts: what is hashed."""
+    return [(name, salted(keys.rows, "index", key + name, value)) for name, value in rows]
+
+
 def hashed_rows(columns: Columns) -> list[TermRow]:
-    """Return the rows of a segment in the form that is hashed, in key order."""
+    """Return the rows of a segment in the form that is hashed, in key order, without salts."""
     values = row_values(TermPostings(columns.dfs, columns.offsets, columns.tfs))
     columns_first = [(LENGTHS, lengths_row(columns.lengths)), (FACTS, facts_row(columns.facts))]
     return [*columns_first, *zip(columns.terms, values, strict=True)]
 
 
 def stored_block(prefix: bytes, stored: Sequence[TermRow], documents: int) -> list[TermRow]:
-    """Return the rows of a block in the form that is hashed. `stored` has its stored rows with whole keys.
+    """Return the rows of a block as `hashed_rows`. `stored` has its stored rows with whole keys.
 
     Raises:
         CorruptionError: a stored row is malformed, or does not have the bytes that encoding produces.
@@ -183,40 +195,10 @@ def decode(name: SegmentName, summary: Summary, rows: Iterable[TermRow]) -> Colu
     lengths = decode_lengths(*stored[0], name.size)
     facts = decode_facts(*_second(stored, prefix + FACTS), name.size)
     terms, postings = decode_packs(stored[2:], prefix, name.size)
-    if not _are_valid(terms):
-        for term in terms:
-            check_term(prefix + term, term)
+    for term in terms:
+        if not is_name(term):
+            raise CorruptionError(f"{describe(prefix + term)} does not end in the label of a term")
     total = int(lengths.sum(dtype=np.int64))
     if len(terms) + len(COLUMN_ROWS) != summary.rows or total != summary.total_length:
         raise CorruptionError(f"{describe(name.summary_key)} does not match the rows of its segment")
     return Columns(terms, *postings, lengths, facts, summary.documents)
-
-
-def _are_valid(terms: list[bytes]) -> bool:
-    """Return True if every term would pass `check_term`. The terms are ascending."""
-    try:
-        b"\n".join(terms).decode()
-    except UnicodeDecodeError:
-        return False
-    heads = bisect_left(terms, FIRST_OF_TEXT)
-    head_terms = [term.removeprefix(HEAD) for term in terms[:heads]]
-    return all(term >= FIRST_OF_TEXT for term in head_terms) and all(
-        0 < len(term) <= TERM_BYTES_MAX for term in chain(head_terms, terms[heads:])
-    )
-
-
-def check_term(key: bytes, term: bytes) -> None:
-    """Check that `term`, the last part of the row key `key`, is a term of a head or of a text.
-
-    Raises:
-        CorruptionError: the term is not 1 to 64 bytes of UTF-8, or has a first byte that no term has.
-    """
-    term = term.removeprefix(HEAD)
-    try:
-        fits = 0 < len(term.decode().encode()) <= TERM_BYTES_MAX and term >= FIRST_OF_TEXT
-    except UnicodeDecodeError:
-        fits = False
-    if not fits:
-        raise CorruptionError(
-            f"{describe(key)} does not end in a term of 1 to {TERM_BYTES_MAX} bytes of UTF-8"
-        )

@@ -20,20 +20,43 @@ from itertools import accumulate, pairwise
 from typing import Final, NamedTuple
 
 from engine.base.errors import CorruptionError
+from engine.base.native import NATIVE
 from engine.ledger.layout import INDEX_BLOCKS, INDEX_ROWS, INDEX_SUMMARIES, decode_stored
 from proofs import leaves
 from proofs.hashing import DIGEST_BYTES
+from proofs.labels import LABEL_BYTES, TERMS, label_of
 from proofs.leaves import LEVELS, Segment, Summary
 from proofs.rows import rows_root
 
 LENGTHS: Final = b"\x00"
-"""The key of the row with the documents' lengths. It sorts before every term and is not a term."""
+"""The name of the row with the documents' lengths. It sorts before the names of all rows of terms."""
 
 FACTS: Final = b"\x00\x01"
-"""The key of the row with the documents' facts (`engine.index.columns.Facts`)."""
+"""The name of the row with the documents' facts (`engine.index.columns.Facts`)."""
 
 HEAD: Final = b"\x01"
 """The first byte of a term of a head (title or label). A term of a text never begins with this byte."""
+
+
+class IndexKeys(NamedTuple):
+    """The keys of a store on which the rows of its index depend."""
+
+    labels: bytes
+    """The label key. The name of the row of a term is the label of the term (`proofs.labels`)."""
+    rows: bytes
+    """The row key, from which the salts of rows are computed."""
+
+    def names(self, terms: Sequence[bytes]) -> list[bytes]:
+        """Return the name of the row of each of `terms`."""
+        if NATIVE is not None:
+            return NATIVE.labels(self.labels, TERMS, list(terms))  # type: ignore[no-any-return]
+        return [label_of(self.labels, TERMS, term) for term in terms]
+
+
+def is_name(name: bytes) -> bool:
+    """Return True if a row of a term can have this name."""
+    return len(name) == LABEL_BYTES and name[0] >= 0x80
+
 
 HEAD_BYTES: Final = 5
 """The size in bytes of the first part of a row's value. It is the same for all rows of terms, lengths and
@@ -48,7 +71,7 @@ class SegmentName(Segment):
     @property
     def row_prefix(self) -> bytes:
         """The prefix of the keys of the segment's rows."""
-        return INDEX_ROWS + self.key + b"/"
+        return row_prefix(self.key)
 
     @property
     def summary_key(self) -> bytes:
@@ -59,6 +82,11 @@ class SegmentName(Segment):
     def blocks_key(self) -> bytes:
         """The key of the segment's row of blocks."""
         return INDEX_BLOCKS + self.key
+
+
+def row_prefix(key: bytes) -> bytes:
+    """Return the prefix of the keys of the rows of the segment with this key in the tree."""
+    return INDEX_ROWS + key + b"/"
 
 
 def columns_head(size: int) -> bytes:
@@ -116,7 +144,7 @@ class Blocks(NamedTuple):
     """The stored rows of a segment, and the roots of its blocks."""
 
     firsts: list[bytes]
-    """The names of all stored rows, ascending: LENGTHS, FACTS, and the first term of each pack. The key of a
+    """The names of all stored rows, ascending: LENGTHS, FACTS, and the first name of each pack. The key of a
     stored row ends in its name."""
     starts: list[int]
     """The position in `firsts` of the first stored row of each block, and the number of all stored rows."""

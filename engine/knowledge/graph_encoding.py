@@ -21,7 +21,7 @@ from engine.commands.sequence import STEP
 from engine.knowledge.graph_values import Entity, Relation
 from engine.ledger.entities import entity_key, entity_name
 from engine.ledger.layout import unpack
-from engine.ledger.records import AtomRecord, default_id
+from engine.ledger.records import AtomRecord, id_of_key
 from proofs.codec import pack
 from proofs.events import AtomBody
 from proofs.leaves import EdgeType
@@ -121,7 +121,7 @@ def keys_and_ids(id_key: bytes, name: str) -> list[tuple[str, bytes]]:
             keys.insert(0, entity_key(name))
         except LimitError:  # A name can become too long when its case is folded.
             keys = keys[-1:]
-    return [(key, default_id(id_key, None, name, 0, key)) for key in keys]
+    return [(key, id_of_key(id_key, None, key)) for key in keys]
 
 
 def source_of(kind: str, name: str) -> str:

@@ -45,6 +45,7 @@ from proofs.events import (
     EdgeDetail,
     Entry,
     EventKind,
+    FactDetail,
     Header,
 )
 from proofs.hashing import commitment
@@ -234,8 +235,8 @@ class Appender:
         self._drafts.append((kind, prev, detail, body))
         if type(detail) is EdgeDetail:
             self.changed.add(detail)
-        elif type(detail) is AtomDetail:
-            self.changed.add(detail[0])
+        elif isinstance(detail, (AtomDetail, FactDetail)) and detail.id is not None:
+            self.changed.add(detail.id)
         if type(body) is AtomBody:
             self._chars += len(body[0])
             if self._chars > RUN_CHARS_MAX:

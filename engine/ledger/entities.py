@@ -14,7 +14,7 @@ from engine.base import limits
 from engine.base.characters import is_assigned
 from engine.base.errors import InvalidInputError, LimitError
 from engine.base.validation import label, line, quoted
-from engine.ledger.records import default_id
+from engine.ledger.records import id_of_key
 from proofs.leaves import tag_identity
 
 ENTITY: Final = "entity"
@@ -80,7 +80,7 @@ def entity_key(name: str) -> str:
 
 def entity_id(id_key: bytes, name: str) -> bytes:
     """Return the id that the entity with this name has or would have. The entity need not be recorded."""
-    return default_id(id_key, None, name, 0, entity_key(name))
+    return id_of_key(id_key, None, entity_key(name))
 
 
 def predicate(value: object) -> str:

@@ -16,11 +16,12 @@ from engine.base.native import NATIVE
 from engine.ledger.layout import (
     atom_key,
     destroyed_key,
+    early_fact_key,
     edge_from_key,
     edge_to_key,
+    encode_seq,
     ordinal_key,
     type_code_key,
-    type_name_key,
 )
 from engine.ledger.records import (
     AtomRecord,
@@ -32,15 +33,15 @@ from engine.ledger.records import (
     read_edge,
 )
 from proofs.events import (
+    FACT_KINDS,
     AtomBody,
     AtomDetail,
-    Body,
     EdgeBody,
     EdgeDetail,
     Entry,
     ErasedBody,
     EventKind,
-    Header,
+    FactDetail,
     ReasonBody,
     TagsBody,
     TypeBody,
@@ -112,7 +113,7 @@ def fold_twin(entries: Iterable[Entry], rows: Overlay) -> None:
 
 def _atom_added(entry: Entry, rows: Overlay) -> None:
     record = read_atom(rows, _atom(entry).id)
-    seq, time = entry.header.seq, entry.header.time
+    seq, time = entry.header.seq, entry.time
     if record is None:
         _put_content(entry, rows, version=1, created_seq=seq, created=time)
     elif record.state is State.ERASED:
@@ -131,15 +132,14 @@ def _atom_revised(entry: Entry, rows: Overlay) -> None:
         )
 
 
-def _content_record(
-    header: Header, detail: AtomDetail, content: Body | None, *, version: int, created_seq: int, created: int
-) -> AtomRecord:
+def _content_record(entry: Entry, *, version: int, created_seq: int, created: int) -> AtomRecord:
     """Return the record of an atom after an event that gives the atom its whole content.
 
-    `content` is the body of the event. If the payload is destroyed, it is None, and the record is a stub.
+    If the payload of the event is destroyed, the record is a stub.
     """
-    payload_destroyed = not isinstance(content, AtomBody)
-    body = content if isinstance(content, AtomBody) else NO_ATOM
+    header, detail = entry.header, _atom(entry)
+    payload_destroyed = not isinstance(entry.body, AtomBody)
+    body = entry.body if isinstance(entry.body, AtomBody) else NO_ATOM
     return AtomRecord(
         id=detail.id,
         ordinal=detail.ordinal,
@@ -158,18 +158,16 @@ def _content_record(
         provenance=body.provenance,
         trust=body.trust,
         created=created if body.created is None else body.created,
-        updated=header.time,
-        tombstoned_at=header.time if payload_destroyed else None,
+        updated=entry.time,
+        tombstoned_at=entry.time if payload_destroyed else None,
         tombstoned_reason="",
         tombstoned_by="",
     )
 
 
 def _put_content(entry: Entry, rows: Overlay, *, version: int, created_seq: int, created: int) -> None:
-    header, detail = entry.header, _atom(entry)
-    record = _content_record(
-        header, detail, entry.body, version=version, created_seq=created_seq, created=created
-    )
+    detail = _atom(entry)
+    record = _content_record(entry, version=version, created_seq=created_seq, created=created)
     rows.batch.put(atom_key(detail.id), encode_atom(record))
     rows.batch.put(ordinal_key(detail.ordinal), detail.id)
 
@@ -180,7 +178,7 @@ def _atom_tombstoned(entry: Entry, rows: Overlay) -> None:
         rows,
         lambda record: record._replace(
             state=State.TOMBSTONED,
-            tombstoned_at=entry.header.time,
+            tombstoned_at=entry.time,
             tombstoned_reason=_reason(entry),
             tombstoned_by=entry.header.actor,
         ),
@@ -219,7 +217,7 @@ def _change_atom(entry: Entry, rows: Overlay, change: Callable[[AtomRecord], Ato
     if record is not None:
         if record.state is not State.ERASED:
             record = change(record)
-        changed = record._replace(last_seq=entry.header.seq, updated=entry.header.time)
+        changed = record._replace(last_seq=entry.header.seq, updated=entry.time)
         rows.batch.put(atom_key(detail.id), encode_atom(changed))
 
 
@@ -232,14 +230,14 @@ def _atom_erased(entry: Entry, rows: Overlay) -> None:
         **{name: getattr(NO_ATOM, name) for name in _BODY_FIELDS},
         state=State.ERASED,
         last_seq=header.seq,
-        updated=header.time,
-        tombstoned_at=header.time,
+        updated=entry.time,
+        tombstoned_at=entry.time,
         tombstoned_reason=entry.body.reason if isinstance(entry.body, ErasedBody) else "",
         tombstoned_by=header.actor,
     )
     rows.batch.put(atom_key(detail.id), encode_atom(stub))
     for content in entry.body.contents if isinstance(entry.body, ErasedBody) else ():
-        rows.batch.put(destroyed_key(content), header.seq.to_bytes(8, "big"))
+        rows.batch.put(destroyed_key(content), encode_seq(header.seq))
 
 
 _BODY_FIELDS = tuple(name for name in AtomBody._fields if name in AtomRecord._fields)
@@ -251,24 +249,24 @@ def _type_registered(entry: Entry, rows: Overlay) -> None:
     detail, body = entry.header.detail, entry.body
     if isinstance(detail, TypeDetail) and isinstance(body, TypeBody):
         rows.batch.put(type_code_key(detail.code), body.name.encode())
-        rows.batch.put(type_name_key(body.name), detail.code)
 
 
 def _edge_added(entry: Entry, rows: Overlay) -> None:
     detail = _edge(entry)
-    _put_edge(_edge_record(entry.header, detail, entry.body, read_edge(rows, *detail)), rows)
+    _put_edge(_edge_record(entry, detail, read_edge(rows, *detail)), rows)
 
 
-def _edge_record(
-    header: Header, detail: EdgeDetail, content: Body | None, before: EdgeRecord | None
-) -> EdgeRecord:
+def _edge_record(entry: Entry, detail: EdgeDetail, before: EdgeRecord | None) -> EdgeRecord:
     """Return the record of an edge after an event that adds the edge.
 
-    `content` is the body of the event. If the payload is destroyed, it is None, and the record is a stub.
-    `before` is the previous record of the edge, or None if the edge is new.
+    If the payload of the event is destroyed, the record is a stub. `before` is the previous record of the
+    edge, or None if the edge is new.
     """
-    payload_destroyed = not isinstance(content, EdgeBody)
-    body = content if isinstance(content, EdgeBody) else NO_EDGE
+    header = entry.header
+    payload_destroyed = not isinstance(entry.body, EdgeBody)
+    body = entry.body if isinstance(entry.body, EdgeBody) else NO_EDGE
+    # The time at which an erased edge was made may have been in a payload that is destroyed.
+    kept = None if before is None or before.state is State.ERASED else before
     return EdgeRecord(
         src=detail.src,
         type=detail.type,
@@ -279,9 +277,9 @@ def _edge_record(
         last_seq=header.seq,
         weight=body.weight,
         data=body.data,
-        created_at=header.time if before is None else before.created_at,
-        created_by=header.actor if before is None else before.created_by,
-        tombstoned_at=header.time if payload_destroyed else None,
+        created_at=0 if payload_destroyed else entry.time if kept is None else kept.created_at,
+        created_by=header.actor if kept is None else kept.created_by,
+        tombstoned_at=entry.time if payload_destroyed else None,
         tombstoned_reason="",
         tombstoned_by="",
     )
@@ -294,7 +292,7 @@ def _edge_removed(entry: Entry, rows: Overlay) -> None:
         if record.state is not State.ERASED:
             removed = removed._replace(
                 state=State.TOMBSTONED,
-                tombstoned_at=entry.header.time,
+                tombstoned_at=entry.time,
                 tombstoned_reason=_reason(entry),
                 tombstoned_by=entry.header.actor,
             )
@@ -309,11 +307,23 @@ def _edge_erased(entry: Entry, rows: Overlay) -> None:
             data=NO_EDGE.data,
             state=State.ERASED,
             last_seq=entry.header.seq,
-            tombstoned_at=entry.header.time,
+            created_at=0,
+            tombstoned_at=entry.time,
             tombstoned_reason=_reason(entry),
             tombstoned_by=entry.header.actor,
         )
         _put_edge(stub, rows)
+
+
+def _fact(entry: Entry, rows: Overlay) -> None:
+    detail, seq = entry.header.detail, entry.header.seq
+    if not isinstance(detail, FactDetail) or detail.id is None:
+        return
+    record = read_atom(rows, detail.id)
+    if record is None:
+        rows.batch.put(early_fact_key(detail.id), encode_seq(seq))
+    else:
+        rows.batch.put(atom_key(detail.id), encode_atom(record._replace(last_seq=seq)))
 
 
 def _put_edge(record: EdgeRecord, rows: Overlay) -> None:
@@ -357,5 +367,6 @@ _FOLDS: dict[EventKind, Callable[[Entry, Overlay], None]] = {
     EventKind.EDGE_REMOVED: _edge_removed,
     EventKind.ERASED: _atom_erased,
     EventKind.EDGE_ERASED: _edge_erased,
+    **dict.fromkeys(FACT_KINDS, _fact),
 }
-"""Event kind → the function that applies it. Genesis and checkpoint events change no record."""
+"""Event kind → the function that applies it. Events of other kinds change no record."""

@@ -40,6 +40,7 @@ from proofs.events import (
     EdgeDetail,
     Entry,
     EventKind,
+    FactDetail,
     GenesisBody,
     GenesisDetail,
     Header,
@@ -128,9 +129,11 @@ def encode_cursor(cursor: Cursor) -> bytes:
 
 
 def subject_key(detail: Detail) -> bytes:
-    """Return the key of the atom or edge that an event changes, or b"" if there is no such atom or edge."""
+    """Return the key of the atom or edge that an event is about, or b"" if there is no such atom or edge."""
     if isinstance(detail, AtomDetail):
         return detail.id
+    if isinstance(detail, FactDetail):
+        return detail.id or b""
     return edge_key(*detail) if isinstance(detail, EdgeDetail) else b""
 
 
@@ -374,9 +377,18 @@ class Identity(NamedTuple):
     """The identity of a store and of its analyzer, as recorded in the first event of the journal."""
 
     store_id: bytes
-    id_key: bytes
     analyzer: str
     fingerprint: bytes
+    label_commitment: bytes
+    rules: int
+    id_key: bytes
+    label_key: bytes
+    row_key: bytes
+
+    @property
+    def public(self) -> Identity:
+        """The identity without the keys."""
+        return self._replace(id_key=b"", label_key=b"", row_key=b"")
 
 
 def read_identity(rows: Lookup) -> Identity:
@@ -385,8 +397,29 @@ def read_identity(rows: Lookup) -> Identity:
     Raises:
         CorruptionError: the first event is missing or is not a genesis event.
     """
-    entry = read_entry(rows, 0)
-    detail, body = entry.header.detail, entry.body
+    header, payload = rows.get(journal_key(0)), rows.get(payload_key(0))
+    if header is None:
+        raise _missing_header(0)
+    return _identity(header, payload)
+
+
+def identity_for(entries: Sequence[Entry], rows: Lookup) -> Identity:
+    """Return the identity that a follower needs for `entries`, which may begin with the genesis event itself.
+
+    Raises:
+        CorruptionError: see `read_identity`.
+    """
+    first = entries[0]
+    if isinstance(first.header.detail, GenesisDetail) and isinstance(first.body, GenesisBody):
+        return Identity(*first.header.detail, *first.body[:3])
+    return read_identity(rows)
+
+
+@lru_cache(maxsize=16)
+def _identity(raw_header: bytes, raw_payload: bytes | None) -> Identity:
+    """Return the identity in the rows of event 0. Each use of a predicate's name needs it."""
+    header = decode_header(raw_header, 0)
+    detail, body = header.detail, open_payload(header, raw_payload)
     if not isinstance(detail, GenesisDetail) or not isinstance(body, GenesisBody):
         raise CorruptionError("the first event of the journal is not a genesis event")
-    return Identity(detail.store_id, body.id_key, detail.analyzer, detail.fingerprint)
+    return Identity(*detail, *body[:3])

@@ -29,8 +29,7 @@ ERASING = b"meta/erasing"
 until the backend has purged its files."""
 
 COUNTERS = b"meta/next"
-"""The key of the row with the next atom's ordinal and the next predicate's code. The row belongs to the
-records."""
+"""The key of the row with the next atom's ordinal and a count of facts. The row belongs to the records."""
 
 DREAM = b"meta/dream"
 """The key of the row with the progress of dreaming (adding tags, entities and relations in idle time). The
@@ -43,7 +42,7 @@ ORDINAL = b"o/"
 EDGE_FROM = b"e/from/"
 EDGE_TO = b"e/to/"
 TYPE_BY_CODE = b"y/code/"
-TYPE_BY_NAME = b"y/name/"
+EARLY_FACT = b"f/"
 VALUE = b"v/"
 TREE = b"t/"
 TAGS = b"g/"
@@ -60,7 +59,7 @@ REQUESTS = b"q/"
 ERASURE = b"x/"
 DESTROYED = b"h/"
 
-RECORD_PREFIXES = (ATOM, ORDINAL, EDGE_FROM, EDGE_TO, TYPE_BY_CODE, TYPE_BY_NAME, DESTROYED, COUNTERS)
+RECORD_PREFIXES = (ATOM, ORDINAL, EDGE_FROM, EDGE_TO, TYPE_BY_CODE, EARLY_FACT, DESTROYED, COUNTERS)
 
 FAMILIES = {
     "journal": JOURNAL,
@@ -70,7 +69,7 @@ FAMILIES = {
     "edges-from": EDGE_FROM,
     "edges-to": EDGE_TO,
     "types-by-code": TYPE_BY_CODE,
-    "types-by-name": TYPE_BY_NAME,
+    "early-facts": EARLY_FACT,
     "values": VALUE,
     "trees": TREE,
     "tags": TAGS,
@@ -142,9 +141,9 @@ def type_code_key(code: bytes) -> bytes:
     return TYPE_BY_CODE + code
 
 
-def type_name_key(name: str) -> bytes:
-    """Return the key of the row with the code of the predicate that has this name."""
-    return TYPE_BY_NAME + name.encode()
+def early_fact_key(atom: bytes) -> bytes:
+    """Return the key of the row with the seq of the last fact on an atom before the atom was recorded."""
+    return EARLY_FACT + atom
 
 
 def value_key(namespace: str, key: bytes) -> bytes:

@@ -19,7 +19,7 @@ from backends.base import Reader
 from engine.base.errors import CorruptionError
 from engine.base.native import NATIVE
 from engine.ledger import layout
-from proofs.hashing import DIGEST_BYTES, EMPTY, TREE_HASHER, TreeHasher, key_digest
+from proofs.hashing import DIGEST_BYTES, EMPTY, TREE_HASHER, TreeHasher, position
 
 DEPTH_MAX: Final = 63
 """The depth of the deepest pages, whose slots correspond to the last nibble of the key digest."""
@@ -228,7 +228,7 @@ class StoredTree:
             held = NATIVE.held_leaves(self.prefix, self._namespace, list(keys), pages, rows.multi_get)
             if held is not None:
                 return held  # type: ignore[no-any-return]
-        return self._holds(rows, [key_digest(self._namespace, key) for key in keys], pages)
+        return self._holds(rows, [position(self._namespace, key) for key in keys], pages)
 
     def _holds(self, rows: Reader, digests: Sequence[bytes], pages: Pages) -> list[bool]:
         """Return the same as `holds`, with key digests as arguments.

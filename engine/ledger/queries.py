@@ -15,7 +15,7 @@ from engine.base.native import NATIVE
 from engine.base.validation import atom_id, show_id
 from engine.ledger.entities import ENTITY
 from engine.ledger.fold import NO_ATOM
-from engine.ledger.journal import read_body, read_entry, read_header, subject_key
+from engine.ledger.journal import read_body, read_entry, read_header, read_identity, subject_key
 from engine.ledger.layout import (
     ATOM,
     EDGE_FROM,
@@ -34,6 +34,7 @@ from engine.ledger.records import (
     decode_atoms,
     decode_edge,
     read_atom,
+    type_code,
     type_name,
 )
 from proofs.events import AtomBody, Body, Header
@@ -65,10 +66,11 @@ def resolve_id(rows: Reader, text: str) -> bytes:
     """
     if not isinstance(text, str):
         raise InvalidInputError(f"an id must be text, not {type(text).__name__}")
-    digits = text.replace("-", "").lower()
+    digits = text.replace("-", "")
     if len(digits) >= 32:
         return atom_id(text)
-    if len(digits) < ID_DIGITS_MIN or not set(digits) <= set("0123456789abcdef"):
+    is_hex = len(digits) >= ID_DIGITS_MIN and set(digits) <= set("0123456789abcdef")
+    if not is_hex or text not in {digits, show_id(bytes.fromhex(digits.ljust(32, "0")))[: len(text)]}:
         raise InvalidInputError(
             f"atom id {text[:80]!r} is neither a UUID nor the first {ID_DIGITS_MIN} or more digits of a UUID"
         )
@@ -97,14 +99,18 @@ def _candidate(rows: Reader, atom: bytes) -> str:
 
 
 def short_id(rows: Reader, atom: bytes) -> str:
-    """Return the first 8 digits of an id, or more if another atom's id begins with the same 8 digits."""
+    """Return the first 8 digits of an id, or more if another atom's id begins with the same 8 digits.
+
+    If all digits are needed, the result is the id itself.
+    """
     key = ATOM + atom
     before = next(rows.scan(ATOM, key, reverse=True), None)
     after = next(rows.scan(key + b"\x00", ATOM + b"\xff" * 17), None)
     digits = atom.hex()
     others = (neighbour[0][len(ATOM) :].hex() for neighbour in (before, after) if neighbour is not None)
     shared = max((_common_prefix(digits, other) for other in others), default=0)
-    return digits[: max(SHORT_ID_DIGITS, shared + 1)]
+    needed = max(SHORT_ID_DIGITS, shared + 1)
+    return digits[:needed] if needed < len(digits) else show_id(atom)
 
 
 def _common_prefix(one: str, other: str) -> int:
@@ -190,6 +196,15 @@ def _check_subject(record: AtomRecord, header: Header) -> None:
             f"the record of atom {show_id(record.id)} refers to event {header.seq} on another subject",
             hint=_REBUILD,
         )
+
+
+def recorded_type_code(rows: Lookup, name: str) -> bytes | None:
+    """Return the code of an edge type, or None if there is no edge type with this name.
+
+    Raises:
+        CorruptionError: the genesis event, which has the key of the codes, is damaged.
+    """
+    return type_code(rows, read_identity(rows).id_key, name)
 
 
 def atom_of(rows: Lookup, record: AtomRecord) -> Atom:

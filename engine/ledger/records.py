@@ -21,12 +21,12 @@ from engine.ledger.layout import (
     edge_from_key,
     fields,
     type_code_key,
-    type_name_key,
     unpack,
 )
 from proofs.codec import pack
 from proofs.events import AtomBody
 from proofs.forms import edge_code, many, optional, raw_up_to, signed, sized, text, uint
+from proofs.hashing import predicate_code
 from proofs.leaves import EdgeType, State
 
 
@@ -83,15 +83,15 @@ class EdgeRecord(NamedTuple):
 
 
 class Counters(NamedTuple):
-    """The counters: the ordinal of the next atom, and the code of the next registered predicate."""
+    """The counters of the records."""
 
     next_ordinal: int
-    next_type: int
+    """The ordinal of the next atom."""
+    predicates: int
+    """The number of registered predicates."""
+    early_facts: int
+    """The number of atoms with a fact from before they were recorded. A row says which fact was the last."""
 
-
-FIRST_TYPE_CODE = 0x8000
-"""The code of the first registered predicate. Codes of registered predicates have two bytes, codes of
-built-in types have one byte, and no code is the beginning of a different code."""
 
 _SEQ = uint(limits.SEQ_MAX)
 _LABEL = text(limits.LABEL_CHARS_MAX)
@@ -144,7 +144,7 @@ _EDGE_FIELDS = (
     _LABEL,
     *_HIDDEN,
 )
-_COUNTER_FIELDS = (uint(limits.ORDINAL_MAX + 1), uint(0x10000))
+_COUNTER_FIELDS = (uint(limits.ORDINAL_MAX + 1), uint(), uint())
 
 
 def encode_atom(record: AtomRecord) -> bytes:
@@ -275,7 +275,7 @@ def decode_counters(raw: bytes | None) -> Counters:
         CorruptionError: the row is malformed.
     """
     if raw is None:
-        return Counters(0, FIRST_TYPE_CODE)
+        return Counters(0, 0, 0)
     return Counters(*fields(unpack(raw, "counters"), _COUNTER_FIELDS, "counters"))
 
 
@@ -312,11 +312,12 @@ def type_name(rows: Lookup, code: bytes) -> str:
         raise CorruptionError(where, hint="run `engine rebuild`", family="types-by-code") from error
 
 
-def type_code(rows: Lookup, name: str) -> bytes | None:
+def type_code(rows: Lookup, id_key: bytes, name: str) -> bytes | None:
     """Return the code of an edge type, or None if there is no edge type with this name."""
     if name.upper() in EdgeType.__members__:
         return bytes([EdgeType[name.upper()]])
-    return rows.get(type_name_key(name))
+    code = predicate_code(id_key, name)
+    return None if rows.get(type_code_key(code)) is None else code
 
 
 class Described(Protocol):
@@ -334,8 +335,15 @@ class Described(Protocol):
         """The text."""
 
     @property
-    def occurrence(self) -> int:
-        """The number of equal texts that come earlier in the source."""
+    def sequence(self) -> int | None:
+        """The sort key within the source, or None."""
+
+    @property
+    def occurrence(self) -> int | None:
+        """The number of equal texts that come earlier in the source.
+
+        It is None if the key or, without a key, the sequence tells the atom from others.
+        """
 
     @property
     def key(self) -> str | None:
@@ -343,21 +351,38 @@ class Described(Protocol):
 
 
 def default_id_of(id_key: bytes, atom: Described) -> bytes:
-    """Return the id that this atom gets if the caller gives no id (`default_id`)."""
-    return default_id(id_key, atom.source, atom.content, atom.occurrence, atom.key)
+    """Return the id that this atom gets if the caller gives no id."""
+    if atom.key is not None:
+        return id_of_key(id_key, atom.source, atom.key)
+    if atom.occurrence is None and atom.sequence is not None:
+        return id_of_sequence(id_key, atom.source, atom.content, atom.sequence)
+    return id_of_occurrence(id_key, atom.source, atom.content, atom.occurrence or 0)
 
 
-def default_id(id_key: bytes, source: str | None, content: str, occurrence: int, key: str | None) -> bytes:
+def id_of_occurrence(id_key: bytes, source: str | None, content: str, occurrence: int) -> bytes:
+    """Return the default id of an atom that follows `occurrence` equal texts in its source."""
+    return _default_id(id_key, 0, source, occurrence.to_bytes(8, "big") + content.encode())
+
+
+def id_of_key(id_key: bytes, source: str | None, key: str) -> bytes:
+    """Return the default id of an atom with a key."""
+    return _default_id(id_key, 1, source, key.encode())
+
+
+def id_of_sequence(id_key: bytes, source: str | None, content: str, sequence: int) -> bytes:
+    """Return the default id of an atom whose caller gave its sequence."""
+    return _default_id(id_key, 2, source, sequence.to_bytes(8, "big") + content.encode())
+
+
+def _default_id(id_key: bytes, place: int, source: str | None, rest: bytes) -> bytes:
     """Return the id that an atom gets if the caller gives no id (SPEC: Atom ids).
 
     The id is the first 16 bytes of a BLAKE3 hash, with the version and variant bits of a UUIDv8 (RFC 9562).
-    The hash is keyed with the store's id key. It covers, in this order: 1 if a key is given, else 0 (u8); 1
-    if there is a source, else 0 (u8); the length of the source (u32); the source. If a key is given, the key
-    follows; otherwise the occurrence (u64) and the content follow.
+    The hash is keyed with the store's id key. It covers, in this order: the number of the rule, `place` (u8);
+    1 if there is a source, else 0 (u8); the length of the source (u32); the source; `rest`.
     """
     raw_source = (source or "").encode()
-    head = bytes([key is not None, source is not None]) + len(raw_source).to_bytes(4, "big") + raw_source
-    rest = occurrence.to_bytes(8, "big") + content.encode() if key is None else key.encode()
+    head = bytes([place, source is not None]) + len(raw_source).to_bytes(4, "big") + raw_source
     digest = bytearray(blake3(head + rest, key=id_key).digest(16))
     digest[6] = digest[6] & 0x0F | 0x80
     digest[8] = digest[8] & 0x3F | 0x80

@@ -88,15 +88,16 @@ def _prove(memory: Engine, arguments: Arguments) -> str:
     from proofs.verify_arguments import describe_basis
 
     proof = memory.prove([claim.split() for claim in arguments["claims"]])
+    file = proof.envelope()
     fields: Fields = {
         "shown": [to_plain(one) for one in proof.shown],
         "basis": describe_basis(proof.basis, proof.size),
-        "bytes": len(proof.data),
+        "bytes": len(file),
         "proof": None,
     }
     most = arguments["budget"]
-    if len(proof.data) <= PROOF_BYTES_MAX:
-        whole = dumped({**fields, "proof": b64encode(proof.data).decode()})
+    if len(file) <= PROOF_BYTES_MAX:
+        whole = dumped({**fields, "proof": b64encode(file).decode()})
         if tokens_of(whole) <= most:
             return whole
     answer = dumped(fields)

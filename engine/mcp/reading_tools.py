@@ -106,7 +106,7 @@ def _event(one: HistoryItem) -> str:
     if "created" in detail:
         detail["created"] = time_of(detail["created"])
     shown = dumped(detail) if detail else ""
-    return f"[{one.seq}] {time_of(one.time)} {one.kind.name.lower()} by {one.actor} {shown}".rstrip() + "\n"
+    return f"[{one.seq}] {time_of(one.time)} {one.kind.word} by {one.actor} {shown}".rstrip() + "\n"
 
 
 def _listed(memory: Engine, found: Iterable[Added]) -> list[str]:

@@ -68,7 +68,7 @@ class Memory(Protocol):
         meta: Mapping[str, Scalar] | None = None,
         aliases: Iterable[str] | None = None,
         folder: str | None = None,
-        occurrence: int = 0,
+        occurrence: int | None = None,
         key: str | None = None,
         id: str | None = None,
         force: bool = False,
@@ -82,7 +82,7 @@ class Memory(Protocol):
         actor: str | None = None,
         if_head: int | None = None,
         request: str | None = None,
-        origin: str | None = None,
+        pipeline: str | None = None,
     ) -> list[Receipt]: ...
     def apply_many(
         self,
@@ -90,7 +90,7 @@ class Memory(Protocol):
         *,
         actor: str | None = None,
         request: str | None = None,
-        origin: str | None = None,
+        pipeline: str | None = None,
     ) -> Iterator[Receipt]: ...
     def bright_nodes(
         self,

@@ -93,12 +93,12 @@ def commit_many(
     commands: Iterable[Command],
     actor: str,
     request: str | Once | None = None,
-    origin: str | None = None,
+    pipeline: str | None = None,
 ) -> Iterator[Receipt]:
     """Commit any number of commands, up to `COMMIT_CHUNK` in a batch; yield receipts of durable batches.
 
     Each batch is committed completely or not at all. A batch with too many bytes is split in half. The
-    followers are updated every few batches and at the end. `request` and `origin` are as for `commit`. If
+    followers are updated every few batches and at the end. `request` and `pipeline` are as for `commit`. If
     `request` is a `Once`, each batch records which part of the commands it has. So a call that was broken
     off can be repeated, and continues where it ended.
     """
@@ -107,7 +107,7 @@ def commit_many(
     behind = at = 0
     with Alongside(partial(_follow_more, store)) as followers:
         while chunk := list(islice(remaining, COMMIT_CHUNK)):
-            for receipt in commit_parts(commits, chunk, actor, request, origin, at):
+            for receipt in commit_parts(commits, chunk, actor, request, pipeline, at):
                 behind += len(receipt.events)
                 yield receipt
             at += len(chunk)
@@ -136,7 +136,7 @@ def commit_parts(
     commands: Sequence[Command],
     actor: str,
     request: str | Once | None,
-    origin: str | None,
+    pipeline: str | None,
     first: int,
 ) -> Iterator[Receipt]:
     """Commit the commands in one batch, or in several if one would be too large; yield the receipts.
@@ -148,12 +148,12 @@ def commit_parts(
         request = request.of_part(first, len(commands))
     try:
         with without_collection():
-            receipts = commits.all(commands, actor, request=request, origin=origin)
+            receipts = commits.all(commands, actor, request=request, pipeline=pipeline)
     except (BatchLimitError, OtherParts) as error:
         if len(commands) == 1:
             raise
         cut = error.count if isinstance(error, OtherParts) else len(commands) // 2
-        yield from commit_parts(commits, commands[:cut], actor, request, origin, first)
-        yield from commit_parts(commits, commands[cut:], actor, request, origin, first + cut)
+        yield from commit_parts(commits, commands[:cut], actor, request, pipeline, first)
+        yield from commit_parts(commits, commands[cut:], actor, request, pipeline, first + cut)
     else:
         yield from receipts

@@ -22,7 +22,7 @@ class TakeCheckpoint:
 
     size: int
     root: bytes
-    namespace_roots: tuple[bytes, ...]
+    namespace_roots: tuple[tuple[str, bytes], ...]
 
     def decide(self, tx: Transaction) -> Receipt:
         """Append the checkpoint event, or no event if the last event of the journal is a checkpoint."""
@@ -56,7 +56,7 @@ def take_checkpoint(store: Store, actor: str, once: Once | None = None) -> tuple
                 return _again(recorded, once)
             with store.view(*store.followers) as rows:
                 roots = store.roots(rows)
-            command = TakeCheckpoint(roots.size, roots.overall, roots.namespaces)
+            command = TakeCheckpoint(roots.size, roots.overall, roots.named_roots)
             with suppress(ConflictError):
                 receipt = store.commit([command], actor, if_head=roots.size, request=once)[0]
                 return receipt, roots.size + len(receipt.events)

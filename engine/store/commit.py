@@ -117,7 +117,7 @@ class Wanted(NamedTuple):
     actor: str
     if_head: int | None
     request: str | Once | None
-    origin: str | None
+    pipeline: str | None
 
 
 class Commits:
@@ -153,7 +153,7 @@ class Commits:
         *,
         if_head: int | None = None,
         request: str | Once | None = None,
-        origin: str | None = None,
+        pipeline: str | None = None,
     ) -> list[Receipt]:
         """Decide `commands` in order and append all of their events, or no event, in one durable batch.
 
@@ -164,12 +164,11 @@ class Commits:
             request: A key, chosen by the client, that identifies the request. Every event records the key. If
                 it is a `Once` and the actor has used the key already, nothing is appended, and the receipts
                 are those of the first time.
-            origin: The producer of the events: a pipeline and its version, or another store and an event in
-                that store.
+            pipeline: What made the events, such as a program and its version.
 
         Raises:
-            InvalidInputError: `request` or `origin` is empty or contains a control character.
-            LimitError: `request` has more than 128 bytes, or `origin` more than 256.
+            InvalidInputError: `request` or `pipeline` is empty or contains a control character.
+            LimitError: `request` has more than 128 bytes, or `pipeline` more than 256.
             RefusedError: The store was opened at a past moment.
             ConflictError: The journal does not have `if_head` events, or the key was used with other
                 commands.
@@ -178,7 +177,7 @@ class Commits:
             BusyError: Other processes kept appending events before this process could.
         """
         store, sources = self.store, self._sources
-        wanted = Wanted(commands, actor, if_head, request, origin)
+        wanted = Wanted(commands, actor, if_head, request, pipeline)
         if sources is None:
             raise RefusedError(
                 "the past cannot be changed: a memory opened at a past moment accepts no commands"
@@ -250,7 +249,7 @@ class Commits:
             wanted.actor,
             screen,
             request=request,
-            origin=wanted.origin,
+            pipeline=wanted.pipeline,
             destroyed=False if log.row == self._nothing_destroyed_at else None,
         )
         receipts = tx.decide(wanted.commands, None if len(wanted.commands) == 1 else look_ahead())

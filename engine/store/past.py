@@ -18,7 +18,7 @@ from engine.ledger.records import AtomRecord, Lookup, read_atom, type_name
 from engine.ledger.subject_history import records_after, subject_history
 from engine.store.replay import replay, scratch_backend
 from engine.store.store import Store
-from proofs.events import AtomDetail, EdgeDetail, Entry, Header, TypeDetail
+from proofs.events import AtomDetail, EdgeDetail, Entry, FactDetail, Header, Origin, TypeDetail
 from proofs.leaves import ID_BYTES
 
 if TYPE_CHECKING:
@@ -156,7 +156,7 @@ def history_item(rows: Lookup, entry: Entry) -> HistoryItem:
     )
 
 
-_SECRET = frozenset({"id_key"})
+_SECRET = frozenset({"id_key", "label_key", "row_key"})
 """The fields that are never shown to callers. With the `id_key`, a caller could guess an atom's content and
 check the guess against the public id of the atom."""
 
@@ -164,14 +164,16 @@ check the guess against the public id of the atom."""
 def _shown(value: object) -> object:
     if isinstance(value, bytes):
         return value.hex()
+    if isinstance(value, Origin):
+        return {name: _shown(field) for name, field in value._asdict().items()}
     return [_shown(item) for item in value] if isinstance(value, tuple) else value
 
 
 def subject_name(rows: Lookup, header: Header) -> str:
     """Return the subject of an event as text: an atom's id, an edge, a predicate's code, or an empty text."""
     detail = header.detail
-    if isinstance(detail, AtomDetail):
-        return show_id(detail.id)
+    if isinstance(detail, (AtomDetail, FactDetail)):
+        return "" if detail.id is None else show_id(detail.id)
     if isinstance(detail, EdgeDetail):
         return f"{show_id(detail.src)} {type_name(rows, detail.type)} {show_id(detail.dst)}"
     return detail.code.hex() if isinstance(detail, TypeDetail) else ""

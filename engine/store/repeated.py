@@ -29,14 +29,22 @@ from engine.ledger.journal import LogState, read_header
 from engine.ledger.layout import (
     ATOM,
     DESTROYED,
+    EARLY_FACT,
     EDGE_FROM,
     TYPE_BY_CODE,
-    TYPE_BY_NAME,
     decode_seq,
     journal_key,
     payload_key,
 )
-from engine.ledger.records import AtomRecord, Counters, EdgeRecord, Lookup, read_atom, read_edge
+from engine.ledger.records import (
+    AtomRecord,
+    Counters,
+    EdgeRecord,
+    Lookup,
+    read_atom,
+    read_counters,
+    read_edge,
+)
 from engine.ledger.subject_history import records_after, subject_history
 from engine.store.request_keys import (
     RequestKeys,
@@ -107,7 +115,7 @@ def answer(
         wanted.actor,
         screen,
         request=once.request,
-        origin=wanted.origin,
+        pipeline=wanted.pipeline,
     )
     try:
         receipts = tx.decide(wanted.commands, None if len(wanted.commands) == 1 else look_ahead())
@@ -141,13 +149,10 @@ class Earlier:
             for header in headers
             if isinstance(header.detail, AtomDetail) and header.kind in _NUMBERING
         )
-        codes = (
-            int.from_bytes(header.detail.code, "big")
-            for header in headers
-            if isinstance(header.detail, TypeDetail)
-        )
-        # Without such events, the decision needs no next ordinal or code, or it differs.
-        self.counters = Counters(next(ordinals, limits.ORDINAL_MAX), next(codes, 0x10000))
+        now = read_counters(rows)
+        # Without such events, the decision needs no next ordinal, or it differs.
+        self.counters = now._replace(next_ordinal=next(ordinals, limits.ORDINAL_MAX))
+        self._new_codes = {header.detail.code for header in headers if isinstance(header.detail, TypeDetail)}
         self._erased = False
         """True if content that was read has been erased since."""
         self._known: dict[bytes, bytes | None] = {}
@@ -173,9 +178,11 @@ class Earlier:
             return None
         if key.startswith(DESTROYED):
             return None if decode_seq(raw, "destroyed") >= self._size else raw
-        if key.startswith((TYPE_BY_NAME, TYPE_BY_CODE)):
-            code = raw if key.startswith(TYPE_BY_NAME) else key[len(TYPE_BY_CODE) :]
-            return raw if int.from_bytes(code, "big") < self.counters.next_type else None
+        if key.startswith(TYPE_BY_CODE):
+            return None if key[len(TYPE_BY_CODE) :] in self._new_codes else raw
+        if key.startswith(EARLY_FACT):
+            history = subject_history(self._rows, decode_seq(raw, "early fact"))
+            return records_after(history, self._size).get(key)
         return raw
 
     def _record(self, key: bytes, now: AtomRecord | EdgeRecord | None) -> bytes | None:
@@ -223,9 +230,6 @@ class EarlierEvidence(Evidence):
 
     def check_unrecorded(self, namespace: str, keys: Sequence[bytes]) -> None:
         """Accept that there are no records."""
-
-    def check_type(self, name: str, code: bytes | None) -> None:
-        """Accept the code."""
 
     def counters(self) -> Counters:
         """Return the counters that the recorded events show."""

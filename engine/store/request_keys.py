@@ -25,7 +25,7 @@ from engine.followers.requests import (
     separated,
     stored_seqs,
 )
-from engine.ledger.journal import LogState, open_payload, read_header
+from engine.ledger.journal import LogState, open_payload, read_header, read_identity
 from engine.ledger.layout import (
     cursor_key,
     payload_key,
@@ -95,12 +95,13 @@ class RequestKeys:
             self._begin(rows, raw, log.size)
         if self._erased or len(self._later) > UNREAD_MAX or log.size - self._size > UNREAD_MAX:
             return None
+        label_key = read_identity(rows).label_key
         while self._size < log.size:
             entries = read(rows, self._size, log.size)
             self._size += len(entries)
-            if self._note(entries):
+            if self._note(entries, label_key):
                 return None
-        prefix = row_prefix(actor, key)
+        prefix = row_prefix(label_key, actor, key)
         return Seqs(stored_seqs(rows, actor, key), self._later.get(prefix, ()))
 
     def _begin(self, rows: Reader, raw: bytes | None, size: int) -> None:
@@ -111,11 +112,11 @@ class RequestKeys:
             start = cursor.size
         self._later, self._size, self._cursor, self._erased = {}, start, raw, False
 
-    def _note(self, entries: Sequence[Entry]) -> bool:
+    def _note(self, entries: Sequence[Entry], label_key: bytes) -> bool:
         """Remember the keys of the events; return True if one of the events destroyed payloads."""
         for header, body, _ in entries:
             if body is not None and body.request is not None:
-                prefix = prefix_of(header.actor, body.request)
+                prefix = prefix_of(label_key, header.actor, body.request)
                 self._later.setdefault(prefix, []).append(header.seq)
             self._erased = self._erased or header.kind in ERASING_KINDS
         return self._erased

@@ -13,8 +13,8 @@ from engine.commands.conflicts import CONFLICTS_WITH
 from engine.followers.base import read_cursor
 from engine.followers.tags import LIVE, TagsFollower, members
 from engine.ledger.journal import erased_ordinals, read_header, read_log
-from engine.ledger.queries import edges_of_type
-from engine.ledger.records import read_counters, type_code
+from engine.ledger.queries import edges_of_type, recorded_type_code
+from engine.ledger.records import read_counters
 from engine.store.store import Store
 from proofs.events import AtomDetail, EventKind
 from proofs.leaves import State
@@ -118,5 +118,5 @@ def _live_atoms(rows: Reader, size: int) -> int:
 
 def _conflicts(rows: Reader) -> int:
     """Return the number of live edges `conflicts_with`. If there was never a conflict, no edge is read."""
-    code = type_code(rows, CONFLICTS_WITH)
+    code = recorded_type_code(rows, CONFLICTS_WITH)
     return 0 if code is None else sum(edge.state is State.LIVE for edge in edges_of_type(rows, code))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from backends.base import Backend, Reader
 from backends.errors import GuardFailed
@@ -21,6 +21,7 @@ from engine.store.views import Views
 from engine.text.analyzer import ANALYZER_NAME
 from engine.text.analyzer_fingerprint import current_fingerprint
 from proofs.events import Entry, EventKind, GenesisBody, GenesisDetail
+from proofs.hashing import RULES, label_commitment
 
 if TYPE_CHECKING:
     from engine.base.model import Receipt
@@ -35,6 +36,17 @@ _OPENING = (
     payload_key(0),
 )
 """The rows that are read when a store is opened."""
+
+
+class FamilySecrets(NamedTuple):
+    """The secrets of a store that other stores may share, 32 bytes each.
+
+    Stores with equal keys give equal atoms equal ids, equal predicates equal codes, and equal terms equal
+    labels.
+    """
+
+    id_key: bytes
+    label_key: bytes
 
 
 class KeptStates(Protocol):
@@ -58,6 +70,7 @@ class Store(Views):
         finish: bool = True,
         check: bool = True,
         resume: Callable[[Store], None] | None = None,
+        secrets: FamilySecrets | None = None,
     ) -> None:
         """Open a store on a backend.
 
@@ -69,6 +82,7 @@ class Store(Views):
             check: Raise an error if the journal was written with a different analyzer, or if the state of
                 the log does not match the headers.
             resume: Called once the store is open, to finish an interrupted erasure (`engine.erase.destroy`).
+            secrets: The secrets that a new store shares with others. None for random ones.
 
         Raises:
             CorruptionError: Stored rows are damaged.
@@ -80,11 +94,11 @@ class Store(Views):
         self.commits = Commits(self, sources)
         backend.read_ahead(_OPENING)
         if sources is not None and _is_empty(backend):
-            self._write_genesis(sources)
+            self._write_genesis(sources, secrets)
         with backend.snapshot() as rows:
             self.identity = read_identity(rows)
         if check:
-            check_analyzer(self.identity, ANALYZER_NAME, current_fingerprint())
+            check_identity(self.identity, ANALYZER_NAME, current_fingerprint())
         if finish:
             with self.unless_unwritable():
                 self.finish_records()
@@ -93,14 +107,17 @@ class Store(Views):
         if resume is not None:
             resume(self)
 
-    def _write_genesis(self, sources: Sources) -> None:
+    def _write_genesis(self, sources: Sources, secrets: FamilySecrets | None) -> None:
         log = read_log(self.backend)
         if log.size:
             return  # another process has just created the store
         appender = Appender(self.backend, log, "engine", sources)
-        # The store id and the id key are salts for the seqs -1 and -2, which no event has.
-        detail = GenesisDetail(sources.salts(-1)[:16], ANALYZER_NAME, current_fingerprint())
-        body = GenesisBody(sources.salts(-2))
+        # The store id and the keys are salts for negative seqs, which no event has.
+        id_key, label_key = secrets or FamilySecrets(sources.salts(-2), sources.salts(-3))
+        body = GenesisBody(id_key, label_key, sources.salts(-4))
+        detail = GenesisDetail(
+            sources.salts(-1)[:16], ANALYZER_NAME, current_fingerprint(), label_commitment(label_key), RULES
+        )
         appender.append(EventKind.GENESIS, None, detail, body)
         batch = appender.finish(read_counters(self.backend))
         try:
@@ -116,10 +133,10 @@ class Store(Views):
         *,
         if_head: int | None = None,
         request: str | Once | None = None,
-        origin: str | None = None,
+        pipeline: str | None = None,
     ) -> list[Receipt]:
         """Commit `commands` in one durable batch. Arguments, result and errors are those of `Commits.all`."""
-        return self.commits.all(commands, actor, if_head=if_head, request=request, origin=origin)
+        return self.commits.all(commands, actor, if_head=if_head, request=request, pipeline=pipeline)
 
     def commit_many(
         self,
@@ -127,10 +144,10 @@ class Store(Views):
         actor: str,
         *,
         request: str | Once | None = None,
-        origin: str | None = None,
+        pipeline: str | None = None,
     ) -> Iterator[Receipt]:
         """Commit any number of commands in batches (`engine.store.bulk.commit_many`)."""
-        return commit_many(self.commits, commands, actor, request, origin)
+        return commit_many(self.commits, commands, actor, request, pipeline)
 
     def recorded(self, actor: str, once: Once) -> list[Entry]:
         """Return the events of a key, without those whose payloads were destroyed."""
@@ -139,13 +156,18 @@ class Store(Views):
             return [read_entry(rows, seq) for seq in seqs]
 
 
-def check_analyzer(identity: Identity, name: str, fingerprint: bytes) -> None:
-    """Check that a store was created with the analyzer that has this name and fingerprint.
+def check_identity(identity: Identity, name: str, fingerprint: bytes) -> None:
+    """Check that this version can compute the roots of a store, and has its analyzer.
 
     Raises:
-        EngineError: the name or the fingerprint differs. A search with a different analyzer would silently
-            miss words.
+        EngineError: the roots depend on namespaces or groups that this version does not know; or the name or
+            the fingerprint of the analyzer differs, so that a search would silently miss words.
     """
+    if identity.rules != RULES:
+        raise EngineError(
+            f"the store has version {identity.rules} of the rules of roots; this version knows only {RULES}",
+            hint="open it with the version of memroot that made it, or a later one",
+        )
     if (identity.analyzer, identity.fingerprint) != (name, fingerprint):
         raise EngineError(
             f"the store was made with analyzer {identity.analyzer} {identity.fingerprint.hex()}, "

@@ -36,20 +36,45 @@ READ_RETRIES_MAX = 3
 locks these processes out."""
 
 
+FROM_HEADERS = ("atoms", "edges")
+"""The namespaces whose roots depend on headers alone, so that they survive the destruction of payloads."""
+
+
 class Roots(NamedTuple):
     """The overall root of a store in one snapshot, and the roots from which it is computed."""
 
-    store_id: bytes
+    identity: Identity
     size: int
     log: bytes
     namespaces: tuple[bytes, ...]
     """The roots of the namespaces, in the order of `proofs.hashing.NAMESPACES`."""
 
     @property
+    def store_id(self) -> bytes:
+        """The id of the store."""
+        return self.identity.store_id
+
+    @property
     def overall(self) -> bytes:
-        """The overall root, which commits to the store id, the size, the log root and the namespace roots."""
-        pairs = list(zip(NAMESPACES, self.namespaces, strict=True))
-        return overall_root(self.store_id, self.size, self.log, pairs)
+        """The overall root, which commits to the genesis, the size, the log root and the namespace roots."""
+        one = self.identity
+        return overall_root(
+            one.store_id, one.rules, one.label_commitment, self.size, self.log, self.named_roots
+        )
+
+    @property
+    def named_roots(self) -> tuple[tuple[str, bytes], ...]:
+        """The name and root of each namespace, as in a checkpoint."""
+        return tuple(zip(NAMESPACES, self.namespaces, strict=True))
+
+    def claimed_by(self, named: Sequence[tuple[str, bytes]]) -> Roots:
+        """Return these roots, but those that depend on payloads are the ones in a checkpoint, `named`."""
+        claimed = dict(named)
+        return self._replace(
+            namespaces=tuple(
+                root if name in FROM_HEADERS else claimed[name] for name, root in self.named_roots
+            )
+        )
 
     def as_checkpoint(self) -> Checkpoint:
         """Return these roots as a `Checkpoint`, which is the value that callers receive."""
@@ -57,7 +82,7 @@ class Roots(NamedTuple):
             size=self.size,
             root=self.overall.hex(),
             log_root=self.log.hex(),
-            namespaces={name: root.hex() for name, root in zip(NAMESPACES, self.namespaces, strict=True)},
+            namespaces={name: root.hex() for name, root in self.named_roots},
         )
 
 
@@ -256,7 +281,7 @@ class Views:
             self.index.root(rows, size) if name == "index" else StoredTree(name).sealed_root(rows, size)
             for name in NAMESPACES
         )
-        return Roots(self.identity.store_id, size, log.frontier.root(), namespaces)
+        return Roots(self.identity, size, log.frontier.root(), namespaces)
 
     @property
     def followers(self) -> tuple[Follower, ...]:

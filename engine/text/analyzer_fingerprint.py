@@ -25,7 +25,7 @@ from engine.base import characters
 from engine.text.analyzer import STOP_WORDS, analyze_query, index_terms
 from proofs.hashing import analyzer_fingerprint
 
-FINGERPRINT: Final = bytes.fromhex("6743f908d894a5017175ad4c60218950cd71cb89aaed2f4898bcde80dbc01a2a")
+FINGERPRINT: Final = bytes.fromhex("ddcc3680a9bd65fa835700ecc831376df1f97a4281b41e847cae06c6142e78da")
 """The fingerprint of the analyzer memroot-1."""
 
 _ASCII_ANSWERS: Final = bytes.fromhex("40b0a04876d3cc7efa25283844d70d17c53ec7f1e8068dc3a7814e5ee4cd88dc")

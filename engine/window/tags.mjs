@@ -1,6 +1,7 @@
 // Tags as people write them, and their identities (SPEC.md, section 10), which claims need.
 
-const OF_TAGS = ["tag", "no-tag", "tagged", "none-tagged"];
+/** The place of the tag among the words of each claim about one. */
+const PLACES = { tag: 2, "no-tag": 2, tagged: 1, "none-tagged": 1 };
 
 /** Return a character with its case folded, as Unicode 14 folds it. */
 function folded(character) {
@@ -18,7 +19,7 @@ export const tagIdentity = (tag) =>
 
 /** Return a claim in words with the identity of the tag that it is about, if it is about one. */
 export function withIdentity(claim) {
-  const [, before, tag] = /^(.*\s)(\S+)$/u.exec(claim) ?? [];
-  const [name] = claim.split(/\s/u);
-  return OF_TAGS.includes(name) && tag !== undefined ? before + tagIdentity(tag) : claim;
+  const words = claim.split(/\s+/u);
+  const place = Object.hasOwn(PLACES, words[0]) ? PLACES[words[0]] : words.length;
+  return words.map((word, at) => (at === place ? tagIdentity(word) : word)).join(" ");
 }

@@ -1,22 +1,21 @@
 // The page that checks a proof: from what the person gives to an answer. It keeps nothing and sends nothing.
 
-import { readCommand } from "./command_line.mjs";
 import { details, element, mark, quoted } from "./dom.mjs";
 import { counted, factCard, hash, means, moment, uuid } from "./facts.mjs";
 import { withIdentity } from "./tags.mjs";
 import { fromUtf8, toHex } from "./verifier/bytes.mjs";
-import { Refused, trustCheckpoint, trustRoot, verify } from "./verifier/index.mjs";
+import { readEnvelope, Refused, startsEnvelope, trustCheckpoint, trustRoot, verify } from "./verifier/index.mjs";
 
-const PROOF_BYTES_MAX = 16_777_216;
+const FILE_BYTES_MAX = 33_554_432;
 const TEXT_BYTES_MAX = 65_536;
 const PAUSE = 150;
 const INPUT = "input";
 const at = (id) => document.getElementById(id);
 
-/** The proof: {name, bytes}, or {name, error} of a file that is none. */
+/** The proof: {name, bytes}, or {name, refused} of a file that is none. */
 let proof = null;
-/** Whether the root came in one line with the claims, as `engine prove` prints it. */
-let rootWasPasted = false;
+/** Whether what is trusted came together with the claims, in one file. */
+let cameWithClaims = false;
 
 // ---- Files ----
 
@@ -26,11 +25,15 @@ const isKeys = (text) => /^([^\s+]+\+[0-9a-f]{8}\+[A-Za-z0-9+/=]+\s*)+$/.test(te
 
 /** Put a file in its place; return what it was taken for. */
 async function take(file) {
-  if (file.size > PROOF_BYTES_MAX) {
-    proof = { name: file.name, error: "the file is larger than a proof may be" };
+  if (file.size > FILE_BYTES_MAX) {
+    proof = { name: file.name, refused: new Refused("size", "the file is larger than a proof may be") };
     return "too large for a proof";
   }
   const bytes = new Uint8Array(await file.arrayBuffer());
+  if (startsEnvelope(bytes)) {
+    takeEnvelope(file.name, bytes);
+    return counted(bytes.length, "byte");
+  }
   const text = bytes.length > TEXT_BYTES_MAX || startsProof(bytes) ? null : fromUtf8(bytes);
   if (text === null || /[\0-\x08]/.test(text)) {
     proof = { name: file.name, bytes };
@@ -39,6 +42,7 @@ async function take(file) {
   if (isNote(text)) {
     choose("checkpoint");
     at("note").value = text;
+    cameWithClaims = false;
     return "a checkpoint";
   }
   if (isKeys(text)) {
@@ -47,6 +51,28 @@ async function take(file) {
   }
   at("claims").value = text.trim();
   return "read as claims";
+}
+
+/** Put the parts of an envelope in their fields; what the person trusts already stays. */
+function takeEnvelope(name, bytes) {
+  try {
+    const { basis, note, claims, proof: inner } = readEnvelope(bytes);
+    proof = { name, bytes: inner };
+    at("claims").value = claims.join("\n");
+    if (!cameWithClaims && (value("root") !== "" || value("note") !== "")) {
+      if (value("store") === "") at("store").value = uuid(basis.store);
+      return;
+    }
+    cameWithClaims = true;
+    choose(note === null ? "root" : "checkpoint");
+    at("note").value = note ?? "";
+    at("root").value = note === null ? toHex(basis.root) : "";
+    at("store").value = note === null ? uuid(basis.store) : "";
+    at("size").value = "";
+  } catch (error) {
+    if (!(error instanceof Refused)) throw error;
+    proof = { name, refused: error };
+  }
 }
 
 async function takeAll(files) {
@@ -76,20 +102,11 @@ const lines = (id) =>
     .map((line) => line.trim())
     .filter((line) => line !== "");
 
-/** Move the parts of a pasted command to their fields. */
-function takeCommand() {
-  const found = readCommand(at("claims").value);
-  if (found === null) return;
-  at("claims").value = found.claims;
-  choose(found.checkpoint ? "checkpoint" : "root");
-  for (const name of ["root", "store", "size"]) if (found[name] !== null) at(name).value = found[name];
-  rootWasPasted = found.root !== null;
-}
-
 /** Return what is still missing, in words. */
 function missing() {
   const words = [];
   if (proof === null) words.push("a proof");
+  if (proof?.refused !== undefined) return words;
   if (isByRoot() ? value("root") === "" || value("store") === "" : value("note") === "") {
     words.push(isByRoot() ? "the root and the id of the store that you trust" : "the checkpoint that you trust");
   }
@@ -129,15 +146,16 @@ const notice = (tone, ...children) => element("p", { class: `notice ${tone}` }, 
 function showVerified(basis, { facts, size }) {
   const against = basis.kind === "root" ? "the overall root" : "the checkpoint";
   const claims = facts.length === 1 ? "The proof shows the claim" : `The proof shows all ${facts.length} claims`;
-  const pasted = notice(
+  const what = basis.kind === "root" ? "root" : "checkpoint";
+  const unpinned = notice(
     "warned",
-    "The root came in one line with the claim. Compare it with the root that you have from a source that you trust.",
+    `The ${what} came together with the claim. Compare it with the ${what} that you have from a source that you trust.`,
   );
   return [
     mark("verified", "Verified", "large"),
-    element("p", {}, `${claims}, against ${against} that you gave:`),
+    element("p", {}, `${claims}, against ${against} ${cameWithClaims ? "that came with it" : "that you gave"}:`),
     basisDetails(basis, size),
-    ...(basis.kind === "root" && rootWasPasted ? [pasted] : []),
+    ...(cameWithClaims ? [unpinned] : []),
     ...signatureNotices(basis),
   ];
 }
@@ -157,8 +175,8 @@ async function judged() {
   if (wanted.length > 0) return [showUnverified("Still needed: ", wanted.join("; "), "."), []];
   let basis = null;
   try {
+    if (proof.refused !== undefined) throw proof.refused;
     basis = await trusted();
-    if (proof.error !== undefined) throw new Refused("size", proof.error);
     const verified = verify(proof.bytes, basis, lines("claims").map(withIdentity));
     return [showVerified(basis, verified), verified.facts];
   } catch (error) {
@@ -197,8 +215,7 @@ at("files").addEventListener("change", (event) => takeAll([...event.target.files
 at("given").addEventListener("submit", (event) => event.preventDefault());
 at("given").addEventListener("input", (event) => {
   if (event.target.name === "kind") choose(event.target.value);
-  if (event.target.id === "root" || event.target.id === "store") rootWasPasted = false;
-  if (event.target.id === "claims") takeCommand();
+  if (["root", "store", "note"].includes(event.target.id)) cameWithClaims = false;
   later();
 });
 document.addEventListener("dragover", (event) => {

@@ -95,7 +95,7 @@ class AsyncEngine:
         meta: Mapping[str, Scalar] | None = None,
         aliases: Iterable[str] | None = None,
         folder: str | None = None,
-        occurrence: int = 0,
+        occurrence: int | None = None,
         key: str | None = None,
         id: str | None = None,
         force: bool = False,
@@ -109,7 +109,7 @@ class AsyncEngine:
         actor: str | None = None,
         if_head: int | None = None,
         request: str | None = None,
-        origin: str | None = None,
+        pipeline: str | None = None,
     ) -> list[Receipt]: ...
     def apply_many(
         self,
@@ -117,7 +117,7 @@ class AsyncEngine:
         *,
         actor: str | None = None,
         request: str | None = None,
-        origin: str | None = None,
+        pipeline: str | None = None,
     ) -> Parts[Receipt]: ...
     async def apply_part(self, commands: Iterable[Command], first: int) -> list[Receipt]: ...
     def as_of(self, moment: AsOf) -> AbstractAsyncContextManager[AsyncEngine]: ...

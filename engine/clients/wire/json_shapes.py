@@ -184,7 +184,7 @@ class Time(AsText):
         if not text.endswith(_UNIT):
             return (parse_time(text, where) - _EPOCH) // timedelta(microseconds=1)
         number = text.removesuffix(_UNIT)
-        if not number.removeprefix("-").isdecimal():
+        if not (number.isascii() and number.removeprefix("-").isdecimal()):
             raise InvalidInputError(f"{where}: {text!r} is not a time")
         return int(number)
 

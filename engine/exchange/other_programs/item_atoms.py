@@ -33,15 +33,14 @@ from engine.files.ingest.documents import Skipped
 from engine.files.ingest.import_run import ImportRun
 from engine.followers.tags import LIVE, members
 from engine.ledger.layout import unpack
-from engine.ledger.queries import atom_of, edge_of, edges_at, record_at
+from engine.ledger.queries import atom_of, edge_of, edges_at, record_at, recorded_type_code
 from engine.ledger.records import (
     AtomRecord,
     Lookup,
-    default_id,
     default_id_of,
+    id_of_key,
     read_atom,
     read_edge,
-    type_code,
 )
 from engine.store.dry_run import dry_run_store
 from engine.store.replay import Progress, no_progress
@@ -263,7 +262,7 @@ class ItemCommands:
 
 def origin_id(id_key: bytes, form: str) -> bytes:
     """Return the id of the atom that represents the other program."""
-    return default_id(id_key, None, "", 0, _origin_key(form))
+    return id_of_key(id_key, None, _origin_key(form))
 
 
 def _origin_key(form: str) -> str:
@@ -276,7 +275,7 @@ class LiveAtoms:
     def __init__(self, rows: Reader, id_key: bytes) -> None:
         self._rows = rows
         self._id_key = id_key
-        self._code = type_code(rows, IMPORTED_FROM)
+        self._code = recorded_type_code(rows, IMPORTED_FROM)
 
     def records(self) -> Iterator[AtomRecord]:
         """Yield the live atoms in the order of their creation, except atoms that represent other programs.

@@ -71,8 +71,8 @@ def _item(value: Any, where: str, number: int, seen: dict[tuple[str, str], int])
     source = checked_source(ours.get("source") or source_of(fields))
     tags, invalid_tags = _tags(fields, ours)
     other_fields, omitted = _encode_fields(fields)
-    occurrence = 0
-    if key is None:
+    occurrence = None
+    if key is None and ours.get("sequence") is None:
         occurrence = seen.get((source, content), 0)
         seen[source, content] = occurrence + 1
     try:

@@ -56,7 +56,8 @@ class Item:
     key: str | None
     """The item's id in the other program, or None.
 
-    The id of an atom is derived from the source and the key or, without a key, from the source and the text.
+    The id of an atom is derived from the source and the key or, without a key, from the source, the text and
+    its place.
     """
     pieces: tuple[str, ...]
     """The contents of the item's atoms, in order: at least one, and exactly one if there is no key."""
@@ -69,8 +70,10 @@ class Item:
     """The sequence number of the first piece; the other pieces have the following numbers."""
     created: int | None = None
     trust: int | None = None
-    occurrence: int = 0
-    """The number of earlier items of the same source with the same text, if there is no key."""
+    occurrence: int | None = None
+    """The number of earlier items of the same source with the same text, if it identifies the item: the item
+    has no key, and its format gives no place.
+    """
     fields: str = ""
     """The fields that an atom cannot represent, as JSON. They are stored on the atom's edge to the origin."""
     omitted: tuple[str, ...] = ()

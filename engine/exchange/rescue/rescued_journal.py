@@ -132,7 +132,7 @@ def _erasures(
     for key, by in unexplained.items():
         subject = subjects[key]
         if isinstance(subject.detail, AtomDetail) and not subject.is_erased:
-            yield AtomDetail(key, subject.detail.ordinal, None), subject, _erased_body(found, by)
+            yield AtomDetail(key, subject.detail.ordinal), subject, _erased_body(found, by)
 
 
 def _reason(by: int | None) -> str:
@@ -249,9 +249,12 @@ def choose_contents(found: FoundRows, headers: Headers) -> Contents:
     """Choose the payload of each event."""
     contents = Contents()
     erased = _erasing_events(found, headers)
+    recorded: set[bytes] = set()
     for seq, raw in header_rows(found, headers):
         header = decode_header(raw, seq)
         subject = subject_key(header.detail)
+        if header.kind in (EventKind.ATOM_ADDED, EventKind.EDGE_ADDED):
+            recorded.add(subject)
         erasing = header.kind in ERASING_KINDS
         by = None if erasing else next((one for one in erased.get(subject, ()) if one > seq), None)
         # A destroyed content is not restored, even if its bytes were found.
@@ -261,7 +264,8 @@ def choose_contents(found: FoundRows, headers: Headers) -> Contents:
         values = found.values(payload_key(seq))
         payload = right_payload(values, header)
         if payload is None:
-            erasable = bool(subject) and not erasing
+            # A fact can be about an atom that is not recorded; such an atom cannot be erased.
+            erasable = subject in recorded and not erasing
             contents.missing.append(Missing(seq, subject, None, bool(values), erasable))
         elif payload is not values[0]:
             contents.rows[seq] = payload

@@ -99,7 +99,7 @@ class Piece:
     """The title of the atom: one line of at most `TITLE_BYTES_MAX` bytes."""
     tags: tuple[str, ...]
     """The atom's tags in their stored form, without duplicates. The tags of the whole file come first."""
-    occurrence: int
+    occurrence: int | None
     """The number of earlier pieces of the same source with the same content; 0 if `id` is given."""
     links: tuple[Reference, ...]
     """The links in the text without duplicates, in order of appearance."""

@@ -26,7 +26,7 @@ from engine.files.ingest.folder_walk import FORMATS
 from engine.followers.tags import values
 from engine.ledger.layout import EDGE_FROM
 from engine.ledger.queries import edges_at
-from engine.ledger.records import default_id, read_atom
+from engine.ledger.records import id_of_key, read_atom
 from engine.store.store import Store
 from proofs.leaves import EdgeType, Group, State
 
@@ -210,7 +210,7 @@ class RunLinks:
 
     def _lines_named(self, links: Sequence[Reference], source: str) -> list[bytes | None]:
         """Return the atoms of lines of a source, which are given by their ids; None for an unknown line."""
-        atoms = [default_id(self._id_key, source, "", 0, link.target) for link in links]
+        atoms = [id_of_key(self._id_key, source, link.target) for link in links]
         return [atom if atom in self._lines or self._is_live(atom) else None for atom in atoms]
 
     def _is_live(self, atom: bytes) -> bool:

@@ -114,13 +114,14 @@ def _parse_line(fields: dict[str, Any], file_source: str, number: int, seen: dic
     own_id = _text(fields, "id")
     if own_id is not None and not 0 < len(own_id.encode("utf-8", "replace")) <= KEY_BYTES_MAX:
         raise BadItemError(f"`id` must be 1 to {KEY_BYTES_MAX} bytes long")
+    sequence = _sequence(fields)
     piece = Piece(
         content=content,
         title=title,
         tags=_tags(fields),
         created=_created(fields),
-        sequence=_sequence(fields),
-        occurrence=0 if own_id is not None else _count(seen, source, content),
+        sequence=sequence,
+        occurrence=None if own_id is not None or sequence is not None else _count(seen, source, content),
         links=tuple(Reference(one, None, "id") for one in dict.fromkeys(_strings(fields, "links") or ())),
         id=own_id,
     )

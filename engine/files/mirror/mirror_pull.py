@@ -52,8 +52,8 @@ from engine.store.dry_run import dry_run_store
 from engine.store.replay import Progress, no_progress
 from engine.store.store import Store
 
-ORIGIN: Final = "mirror"
-"""The origin that the events of a pull record."""
+PIPELINE: Final = "mirror"
+"""The name that the events of a pull record for what made them."""
 
 PAGE_BYTES_MAX: Final = 64 << 20
 """The maximum size of an edited page. The pages that the engine writes are smaller."""
@@ -239,7 +239,7 @@ def _commit(store: Store, copy: _Copy, actor: str) -> Iterator[PulledEdit]:
 
 def _take(store: Store, path: str, edit: Edit, size: int, actor: str) -> PulledEdit:
     command = TakeEdit(edit.atom, edit.before, edit.after, size)
-    (receipt,) = store.commit([command], actor, origin=ORIGIN)
+    (receipt,) = store.commit([command], actor, pipeline=PIPELINE)
     is_conflict = receipt.id != edit.atom
     done = Outcome.REVISED if receipt.changed else Outcome.SAME
     outcome, other = (Outcome.CONFLICT, receipt.id) if is_conflict else (done, None)

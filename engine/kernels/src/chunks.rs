@@ -2,13 +2,14 @@
 
 use std::collections::HashMap;
 
+use blake3::Hasher;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyString, PyTuple};
 
 use crate::digests::{Digest, Role};
-use crate::limits::{ATOM_ADDED, ATOM_BODY_FIELDS as BODY_FIELDS};
+use crate::limits::{ATOM_ADDED, ATOM_BODY_FIELDS as BODY_FIELDS, ATOM_ORIGIN, ERASED, TAGS_REMOVED};
 
-const PREFIX: &[u8] = b"g/";
+const SALT_BYTES: usize = 16;
 const DENSE_BYTES: usize = 8192;
 const SPARSE_MAX: usize = 4095;
 const DAY_MICROSECONDS: i64 = 86_400_000_000;
@@ -37,7 +38,6 @@ impl Joining {
         let [high, low, lower, lowest] = ordinal.to_be_bytes();
         let member = u16::from_be_bytes([lower, lowest]);
         self.key.clear();
-        self.key.extend_from_slice(PREFIX);
         self.key.push(group);
         self.key.extend_from_slice(name);
         self.key.extend_from_slice(&[0, high, low]);
@@ -92,6 +92,9 @@ fn ordinal_of(entry: &Bound<'_, PyAny>) -> (bool, Option<u32>) {
         let header = entry.cast::<PyTuple>().ok()?.get_item(0).ok()?;
         let header = header.cast::<PyTuple>().ok()?;
         let kind: u64 = header.get_item(2).ok()?.extract().ok()?;
+        if !(ATOM_ADDED..=TAGS_REMOVED).contains(&kind) && kind != ERASED {
+            return None;
+        }
         let detail = header.get_item(6).ok()?;
         let detail = detail.cast::<PyTuple>().ok().filter(|detail| detail.len() == 3)?;
         let is_added = kind == ATOM_ADDED && detail.get_item(2).ok()?.is_none();
@@ -105,7 +108,8 @@ fn join(entry: &Bound<'_, PyAny>, ordinal: u32, joining: &mut Joining) -> Option
     let entry = entry.cast::<PyTuple>().ok()?;
     let body = entry.get_item(1).ok()?;
     let body = body.cast::<PyTuple>().ok()?;
-    if body.len() != BODY_FIELDS {
+    // The day of an event with an origin is that of the origin.
+    if body.len() != BODY_FIELDS || !body.get_item(ATOM_ORIGIN).ok()?.is_none() {
         return None;
     }
     let created = body.get_item(9).ok()?;
@@ -234,11 +238,22 @@ fn merged(old: &[u16], new: &[u16]) -> Vec<u16> {
     both
 }
 
-/// Return (key digest → value digest) of leaves of the tree of a namespace, whose name has 1 to 255 bytes.
+/// Return the salt of a value: the twin is `proofs.labels.salted`. `name` is the length and name of the namespace.
+pub fn salt(row_key: &[u8; 32], name: &[u8], key: &[u8], value: &[u8]) -> [u8; SALT_BYTES] {
+    let mut hasher = Hasher::new_keyed(row_key);
+    hasher.update(name).update(&(key.len() as u16).to_be_bytes()).update(key).update(value);
+    let mut salt = [0; SALT_BYTES];
+    salt.copy_from_slice(&hasher.finalize().as_bytes()[..SALT_BYTES]);
+    salt
+}
+
+/// Return (key digest → value digest) of leaves of the tree of a namespace, whose name has 1 to 255 bytes. Each value
+/// is behind its salt.
 #[pyfunction]
-fn leaf_digests<'py>(
+fn salted_leaves<'py>(
     py: Python<'py>,
     namespace: &str,
+    row_key: [u8; 32],
     keys: Vec<Bound<'py, PyBytes>>,
     values: Vec<Bound<'py, PyBytes>>,
 ) -> PyResult<Bound<'py, PyDict>> {
@@ -248,9 +263,10 @@ fn leaf_digests<'py>(
     prefix.extend_from_slice(namespace.as_bytes());
     let digests: Vec<(Digest, Digest)> = py.detach(|| {
         let (of_key, of_value) = (Role::new("key"), Role::new("value"));
-        let hashed = pairs
-            .iter()
-            .map(|(key, value)| (of_key.digest(&[&prefix, key]), of_value.digest(&[&prefix, value])));
+        let hashed = pairs.iter().map(|(key, value)| {
+            let salt = salt(&row_key, &prefix, key, value);
+            (of_key.digest(&[&prefix, key]), of_value.digest(&[&prefix, &salt, value]))
+        });
         hashed.collect()
     });
     let found = PyDict::new(py);
@@ -263,5 +279,5 @@ fn leaf_digests<'py>(
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(added_members, module)?)?;
     module.add_function(wrap_pyfunction!(extended_chunks, module)?)?;
-    module.add_function(wrap_pyfunction!(leaf_digests, module)?)
+    module.add_function(wrap_pyfunction!(salted_leaves, module)?)
 }

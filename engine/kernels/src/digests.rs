@@ -31,7 +31,7 @@ pub struct Role {
 impl Role {
     /// Return the role with this name, as in `proofs.hashing.CONTEXTS`.
     pub fn new(name: &str) -> Self {
-        let key = hash_derive_key_context(&format!("memroot v1 {name}"));
+        let key = hash_derive_key_context(&format!("memroot 3 {name}"));
         Role { key, words: words_from_le_bytes_32(&key), platform: Platform::detect() }
     }
 
@@ -87,6 +87,27 @@ impl Role {
         }
         raw.chunks_exact(DIGEST).map(digest_of).collect()
     }
+}
+
+const EDGES: &[u8] = b"edges";
+const END: usize = 17;
+const OTHER: usize = 16;
+const LISTED: usize = 3;
+
+/// Return the place of `key` in the tree of a namespace; the twin is `proofs.hashing.position`. `role` is "key".
+pub fn position(role: &Role, namespace: &[u8], key: &[u8]) -> Digest {
+    let length = [namespace.len() as u8];
+    let digest = |part: &[u8]| role.digest(&[&length, namespace, part]);
+    let whole = digest(key);
+    if namespace != EDGES || key.len() < END + OTHER {
+        return whole;
+    }
+    let (listed, typed) = (digest(&key[..END]), digest(&key[END..key.len() - OTHER]));
+    let mut place = EMPTY;
+    place[..LISTED].copy_from_slice(&listed[..LISTED]);
+    place[LISTED] = typed[0];
+    place[LISTED + 1..].copy_from_slice(&whole[..DIGEST - LISTED - 1]);
+    place
 }
 
 /// Return the first 32 bytes of `raw`, which has at least as many.

@@ -382,15 +382,68 @@ type Items<'py> = (
     usize,
 );
 
+/// The number of bytes of a label, which is the name of the row of a term (`proofs.labels`).
+pub const LABEL_BYTES: usize = 16;
+const TERMS: u8 = 0;
+
+/// Return the label of a value in a group. The twin is `proofs.labels.label_of`.
+fn label(label_key: &[u8; 32], group: u8, value: &[u8]) -> [u8; LABEL_BYTES] {
+    let digest = blake3::Hasher::new_keyed(label_key).update(&[group]).update(value).finalize();
+    let mut label = [0; LABEL_BYTES];
+    label.copy_from_slice(&digest.as_bytes()[..LABEL_BYTES]);
+    label[0] |= 0x80;
+    label
+}
+
+/// Return the label of each of `values` in a group.
+#[pyfunction]
+fn labels<'py>(
+    py: Python<'py>,
+    label_key: [u8; 32],
+    group: u8,
+    values: Vec<Bound<'py, PyBytes>>,
+) -> Vec<Bound<'py, PyBytes>> {
+    values.iter().map(|value| PyBytes::new(py, &label(&label_key, group, value.as_bytes()))).collect()
+}
+
+/// Return columns with the labels of the terms in place of the terms, and in their order.
+pub fn labelled(columns: &Columns, label_key: &[u8; 32]) -> Columns {
+    let mut named = Vec::with_capacity(columns.ends.len());
+    let (mut term_start, mut start) = (0, 0);
+    for (&term_end, &end) in columns.term_ends.iter().zip(&columns.ends) {
+        named.push((label(label_key, TERMS, &columns.terms[term_start..term_end]), start, end));
+        (term_start, start) = (term_end, end);
+    }
+    named.sort_unstable();
+    let mut found = Columns {
+        lengths: columns.lengths.clone(),
+        facts: columns.facts.clone(),
+        documents: columns.documents,
+        offsets: Vec::with_capacity(columns.offsets.len()),
+        tfs: Vec::with_capacity(columns.tfs.len()),
+        ..Columns::default()
+    };
+    for (name, start, end) in named {
+        found.terms.extend_from_slice(&name);
+        found.term_ends.push(found.terms.len());
+        found.offsets.extend_from_slice(&columns.offsets[2 * start..2 * end]);
+        found.tfs.extend_from_slice(&columns.tfs[start..end]);
+        found.ends.push(found.tfs.len());
+    }
+    found
+}
+
 /// Return the columns of documents, or `None`. Numbers are little-endian. The twin is
 /// `engine.index.columns.build`.
 #[pyfunction]
 fn build_columns<'py>(
     py: Python<'py>,
     terms: &Bound<'py, Terms>,
+    label_key: [u8; 32],
     documents: Vec<Bound<'py, PyAny>>,
 ) -> PyResult<Option<Items<'py>>> {
     let Some(columns) = columns_of(py, terms.get(), &documents)? else { return Ok(None) };
+    let columns = labelled(&columns, &label_key);
     let starts = |ends: &[usize]| [0].into_iter().chain(ends.to_vec()).collect::<Vec<usize>>();
     let term_starts = starts(&columns.term_ends);
     let named = term_starts.windows(2).map(|pair| PyBytes::new(py, &columns.terms[pair[0]..pair[1]]));
@@ -410,5 +463,6 @@ fn build_columns<'py>(
 }
 
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(labels, module)?)?;
     module.add_function(wrap_pyfunction!(build_columns, module)?)
 }

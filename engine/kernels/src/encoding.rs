@@ -7,14 +7,15 @@ use pyo3::types::{PyBool, PyBytes, PyDict, PyInt, PyList, PyString, PyTuple};
 use crate::cbor;
 use crate::hashing::leaf_hash;
 use crate::limits::{
-    ATOM_ADDED, ATOM_BODY_FIELDS, ATOM_FIRST_FIELDS, ATOM_REVISED, ATOM_REVIVED, ATOM_TOMBSTONED, EDGE_ADDED,
-    EDGE_BODY_FIELDS, EDGE_REMOVED, FORMAT, TAGS_ADDED, TAGS_REMOVED,
+    ATOM_ADDED, ATOM_FIRST_FIELDS, ATOM_REVISED, ATOM_REVIVED, ATOM_TOMBSTONED, EDGE_ADDED, EDGE_REMOVED,
+    FORMAT, FURTHER_OF_ATOM, FURTHER_OF_OTHERS, ORIGIN, TAGS_ADDED, TAGS_REMOVED,
 };
 use crate::log::Frontier;
 use crate::threads::map_chunks;
 
-const HEADER_FIELDS: u64 = 10;
-const COMMITMENT: &str = "memroot v1 commitment";
+/// The number of fields of a header, without the last field of a revision or of an event on an edge.
+const HEADER_FIELDS: u64 = 9;
+const COMMITMENT: &str = "memroot 3 commitment";
 /// The number of events below which starting a second thread takes longer than it saves.
 const EVENTS_PER_THREAD: usize = 256;
 /// The number of fields of a draft, and of a detail of an atom or edge.
@@ -101,18 +102,18 @@ fn put_meta(out: &mut Vec<u8>, value: &Bound<'_, PyAny>) -> Encoded<()> {
 
 /// Write the canonical bytes of a body (`proofs.codec.encode_body`), whose first fields are those of its kind.
 fn put_body(out: &mut Vec<u8>, kind: u64, body: &Bound<'_, PyTuple>) -> Encoded<()> {
-    let (fields, first) = match kind {
-        ATOM_ADDED | ATOM_REVISED => (ATOM_BODY_FIELDS, ATOM_FIRST_FIELDS),
-        EDGE_ADDED => (EDGE_BODY_FIELDS, 2),
-        TAGS_ADDED | TAGS_REMOVED | ATOM_TOMBSTONED | ATOM_REVIVED | EDGE_REMOVED => (3, 1),
+    let (first, numbers): (usize, &[u64]) = match kind {
+        ATOM_ADDED | ATOM_REVISED => (ATOM_FIRST_FIELDS, &FURTHER_OF_ATOM),
+        EDGE_ADDED => (2, &FURTHER_OF_OTHERS),
+        TAGS_ADDED | TAGS_REMOVED | ATOM_TOMBSTONED | ATOM_REVIVED | EDGE_REMOVED => (1, &FURTHER_OF_OTHERS),
         _ => return Err(Declined),
     };
-    if body.len() != fields {
+    if body.len() != first + numbers.len() {
         return Err(Declined);
     }
     let field = |at: usize| body.get_item(at);
     let mut further = 0;
-    for at in first..fields {
+    for at in first..body.len() {
         further += u64::from(!field(at)?.is_none());
     }
     cbor::array(out, first as u64 + u64::from(further > 0));
@@ -129,13 +130,14 @@ fn put_body(out: &mut Vec<u8>, kind: u64, body: &Bound<'_, PyTuple>) -> Encoded<
         return Ok(());
     }
     cbor::map(out, further);
-    for (number, at) in (first..fields).enumerate() {
+    for (number, at) in numbers.iter().zip(first..) {
         let value = field(at)?;
         if value.is_none() {
             continue;
         }
-        cbor::uint(out, number as u64);
-        match number {
+        cbor::uint(out, *number);
+        match *number {
+            ORIGIN => return Err(Declined),
             2 => put_meta(out, &value)?,
             3 => put_texts(out, &value)?,
             _ => put_text(out, &value)?,
@@ -157,7 +159,7 @@ fn put_atom(out: &mut Vec<u8>, body: &Bound<'_, PyTuple>) -> Encoded<()> {
     put_text(out, &field(7)?)?;
     put_optional_integer(out, &field(8)?)?;
     put_optional_integer(out, &field(9)?)?;
-    cbor::int(out, integer(&field(10)?)?);
+    put_optional_integer(out, &field(10)?)?;
     put_optional_text(out, &field(11)?)
 }
 
@@ -173,7 +175,10 @@ fn put_detail(out: &mut Vec<u8>, kind: u64, detail: &Bound<'_, PyTuple>) -> Enco
         return Ok(());
     }
     cbor::int(out, integer(&detail.get_item(1)?)?);
-    put_optional_integer(out, &detail.get_item(2)?)
+    if kind == ATOM_REVISED {
+        cbor::int(out, integer(&detail.get_item(2)?)?);
+    }
+    Ok(())
 }
 
 /// One event, as far as it can be encoded before anything is hashed.
@@ -231,7 +236,8 @@ fn read_drafts(
 fn seal(event: &Event, actor: &str, prepared: &Hasher) -> Sealed {
     let commitment: [u8; 32] = prepared.clone().update(&event.payload).finalize().into();
     let mut header = Vec::with_capacity(128 + actor.len());
-    cbor::array(&mut header, HEADER_FIELDS);
+    let longer = matches!(event.kind, ATOM_REVISED | EDGE_ADDED | EDGE_REMOVED);
+    cbor::array(&mut header, HEADER_FIELDS + u64::from(longer));
     for number in [FORMAT, event.seq, event.time, event.kind] {
         cbor::uint(&mut header, number);
     }

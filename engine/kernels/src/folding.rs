@@ -9,7 +9,9 @@ use crate::cbor;
 use crate::encoding::{
     integer, put, put_optional_integer, put_optional_text, put_texts, raw, sized, Declined, Encoded,
 };
-use crate::limits::{ATOM_ADDED, ATOM_BODY_FIELDS, ATOM_REVISED, EDGE_ADDED, EDGE_BODY_FIELDS};
+use crate::limits::{
+    ATOM_ADDED, ATOM_BODY_FIELDS, ATOM_ORIGIN, ATOM_REVISED, EDGE_ADDED, EDGE_BODY_FIELDS, EDGE_ORIGIN,
+};
 use crate::records;
 
 /// `State.LIVE`.
@@ -97,12 +99,12 @@ impl<'py> Event<'py> {
         let body = self.body.cast::<PyTuple>().map_err(|_| Declined)?;
         let (seq, time) = (self.header.get_item(0)?.extract()?, self.header.get_item(1)?.extract()?);
         sized::<16>(&self.detail.get_item(0)?)?;
-        if is_edge && body.len() == EDGE_BODY_FIELDS {
+        if is_edge && body.len() == EDGE_BODY_FIELDS && body.get_item(EDGE_ORIGIN)?.is_none() {
             let actor = self.header.get_item(3)?;
             let actor = actor.cast_exact::<PyString>().map_err(|_| Declined)?.to_str()?;
             return put_edge(out, seq, time, actor, &self.detail, body);
         }
-        if is_edge || body.len() != ATOM_BODY_FIELDS {
+        if is_edge || body.len() != ATOM_BODY_FIELDS || !body.get_item(ATOM_ORIGIN)?.is_none() {
             return Err(Declined);
         }
         let ordinal: u32 = self.detail.get_item(1)?.extract()?;

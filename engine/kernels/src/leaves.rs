@@ -4,10 +4,12 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyTuple};
 
 use crate::cbor;
-use crate::digests::{Digest, Role};
-use crate::limits::{ATOM_ADDED, EDGE_ADDED, ID_BYTES};
+use crate::digests::{position, Digest, Role};
+use crate::limits::{ATOM_ADDED, CODE_BYTES, EDGE_ADDED, ID_BYTES};
 
-const CODE_BYTES_MAX: usize = 2;
+/// The directions in the keys of edges (`proofs.leaves.Direction`).
+const FROM: u8 = 0;
+const TO: u8 = 1;
 
 /// The event that created an atom or an edge.
 struct Created {
@@ -33,9 +35,12 @@ fn added_leaves<'py>(
     }
     let digests = py.detach(|| digests_of(&found));
     let (atoms, edges) = (PyDict::new(py), PyDict::new(py));
-    for (one, (key, value)) in found.iter().zip(&digests) {
+    for (one, (places, value)) in found.iter().zip(&digests) {
         let leaves = if one.is_edge { &edges } else { &atoms };
-        leaves.set_item(PyBytes::new(py, key), PyBytes::new(py, value))?;
+        let value = PyBytes::new(py, value);
+        for place in places {
+            leaves.set_item(PyBytes::new(py, place), &value)?;
+        }
     }
     Ok((atoms, edges, rest))
 }
@@ -59,7 +64,7 @@ fn created(entry: &Bound<'_, PyAny>) -> Option<Created> {
     if is_edge {
         let code = bytes_in(&detail.get_item(1).ok()?)?;
         let target = bytes_in(&detail.get_item(2).ok()?)?;
-        if code.len() > CODE_BYTES_MAX || target.len() != ID_BYTES {
+        if key.len() != ID_BYTES || code.is_empty() || code.len() > CODE_BYTES || target.len() != ID_BYTES {
             return None;
         }
         key.extend_from_slice(&code);
@@ -75,21 +80,33 @@ fn bytes_in(value: &Bound<'_, PyAny>) -> Option<Vec<u8>> {
     Some(value.cast::<PyBytes>().ok()?.as_bytes().to_vec())
 }
 
-/// Return the digest of the key and of the value of each leaf.
-fn digests_of(created: &[Created]) -> Vec<(Digest, Digest)> {
+/// Return the keys of an edge, source ‖ code ‖ target, in the tree: with its source first, and with its target first.
+fn ends(edge: &[u8]) -> [Vec<u8>; 2] {
+    let code = &edge[ID_BYTES..edge.len() - ID_BYTES];
+    let (source, target) = (&edge[..ID_BYTES], &edge[edge.len() - ID_BYTES..]);
+    [[&[FROM], source, code, target].concat(), [&[TO], target, code, source].concat()]
+}
+
+/// Return the places and the digest of the value of each leaf; an edge has a leaf at two places.
+fn digests_of(created: &[Created]) -> Vec<(Vec<Digest>, Digest)> {
     let (keys, values) = (Role::new("key"), Role::new("value"));
     let mut raw = Vec::new();
     created
         .iter()
         .map(|one| {
-            let namespace: &[u8] = if one.is_edge { b"\x05edges" } else { b"\x05atoms" };
+            let namespace: &[u8] = if one.is_edge { b"edges" } else { b"atoms" };
             raw.clear();
             cbor::array(&mut raw, 7);
             for number in [0, one.ordinal, 1, one.seq, one.seq, one.seq] {
                 cbor::uint(&mut raw, number);
             }
             cbor::bytes(&mut raw, &one.commitment);
-            (keys.digest(&[namespace, &one.key]), values.digest(&[namespace, &raw]))
+            let places = if one.is_edge {
+                ends(&one.key).iter().map(|key| position(&keys, namespace, key)).collect()
+            } else {
+                vec![position(&keys, namespace, &one.key)]
+            };
+            (places, values.digest(&[&[namespace.len() as u8], namespace, &raw]))
         })
         .collect()
 }

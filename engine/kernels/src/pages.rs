@@ -3,7 +3,7 @@
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
 
-use crate::digests::{digest_of, Digest, Role, BLOCK, DIGEST, EMPTY};
+use crate::digests::{digest_of, position, Digest, Role, BLOCK, DIGEST, EMPTY};
 
 const HEAD: usize = 4;
 const SLOTS: usize = 16;
@@ -470,12 +470,11 @@ fn held_leaves<'py>(
     pages: &Bound<'py, PyDict>,
     read: &Bound<'py, PyAny>,
 ) -> PyResult<Option<Vec<bool>>> {
-    let Ok(length) = u8::try_from(namespace.len()) else { return Ok(None) };
     let role = Role::new("key");
     let mut waiting: Vec<(Digest, usize)> = keys
         .iter()
         .enumerate()
-        .map(|(at, key)| (role.digest(&[&[length], namespace.as_bytes(), key.as_bytes()]), at))
+        .map(|(at, key)| (position(&role, namespace.as_bytes(), key.as_bytes()), at))
         .collect();
     waiting.sort_unstable();
     let mut held = vec![false; keys.len()];

@@ -112,16 +112,27 @@ fn default_id(id_key: &[u8; 32], body: &Bound<'_, PyTuple>) -> Encoded<[u8; 16]>
         value.cast_into_exact::<PyString>().map(Some).map_err(|_| Declined)
     };
     let (source, key, content) = (read(5)?, read(11)?, read(0)?.ok_or(Declined)?);
-    let occurrence = u64::try_from(integer(&body.get_item(10)?)?).map_err(|_| Declined)?;
+    let number = |at: usize| -> Encoded<Option<u64>> {
+        let value = body.get_item(at)?;
+        if value.is_none() {
+            return Ok(None);
+        }
+        u64::try_from(integer(&value)?).map(Some).map_err(|_| Declined)
+    };
+    let (place, number) = match (&key, number(10)?) {
+        (Some(_), _) => (1, 0),
+        (None, Some(occurrence)) => (0, occurrence),
+        (None, None) => number(6)?.map_or((0, 0), |sequence| (2, sequence)),
+    };
     let raw_source = source.as_ref().map_or(Ok(""), |source| source.to_str())?;
     let length = u32::try_from(raw_source.len()).map_err(|_| Declined)?;
     let mut hasher = Hasher::new_keyed(id_key);
-    hasher.update(&[u8::from(key.is_some()), u8::from(source.is_some())]);
+    hasher.update(&[place, u8::from(source.is_some())]);
     hasher.update(&length.to_be_bytes());
     hasher.update(raw_source.as_bytes());
     match &key {
         Some(key) => hasher.update(key.to_str()?.as_bytes()),
-        None => hasher.update(&occurrence.to_be_bytes()).update(content.to_str()?.as_bytes()),
+        None => hasher.update(&number.to_be_bytes()).update(content.to_str()?.as_bytes()),
     };
     let mut id = [0; 16];
     hasher.finalize_xof().fill(&mut id);

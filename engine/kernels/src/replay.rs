@@ -8,16 +8,18 @@ use crate::cbor::Reader;
 use crate::digests::{Digest, Role, DIGEST};
 use crate::hashing::leaf_hash;
 use crate::limits::{
-    ATOM_ADDED, ATOM_BODY_FIELDS, ATOM_FIRST_FIELDS, ATOM_REVISED, BUCKETS_MAX, CONTENT_BYTES_MAX,
-    CREATED_MAX, CREATED_MIN, EDGE_ADDED, EDGE_DATA_BYTES_MAX, FOLDER_BYTES_MAX, FORMAT, ID_BYTES,
-    INTEGER_MAX, KEY_BYTES_MAX, LABEL_BYTES_MAX, ORDINAL_MAX, ORIGIN_BYTES_MAX, REASON_BYTES_MAX,
-    REQUEST_BYTES_MAX, SEQ_MAX, SOURCE_BYTES_MAX, TAGS_MAX, TAG_BYTES_MAX, TITLE_BYTES_MAX, TRUST_MAX,
+    ATOM_ADDED, ATOM_BODY_FIELDS, ATOM_FIRST_FIELDS, ATOM_REVISED, BUCKETS_MAX, CODE_BYTES,
+    CONTENT_BYTES_MAX, CREATED_MAX, CREATED_MIN, EDGE_ADDED, EDGE_DATA_BYTES_MAX, FOLDER_BYTES_MAX, FORMAT,
+    FURTHER_OF_ATOM, FURTHER_OF_OTHERS, ID_BYTES, INTEGER_MAX, KEY_BYTES_MAX, LABEL_BYTES_MAX, ORDINAL_MAX,
+    PIPELINE_BYTES_MAX, REASON_BYTES_MAX, REQUEST_BYTES_MAX, SEQ_MAX, SOURCE_BYTES_MAX, TAGS_MAX,
+    TAG_BYTES_MAX, TITLE_BYTES_MAX, TRUST_MAX,
 };
 use crate::threads::map_chunks;
 
 const SALT_BYTES: usize = 32;
 const WEIGHT_BYTES: usize = 4;
-const HEADER_FIELDS: usize = 10;
+/// The number of fields of a header of most events on atoms; the other headers have one more.
+const HEADER_FIELDS: usize = 9;
 const EVENTS_PER_THREAD: usize = 256;
 
 /// Where an event kind has its fields.
@@ -156,13 +158,17 @@ impl Event<'_> {
 /// Read and check an event, or return None if its rows are not canonical, or unusual.
 fn read<'a>((seq, header, payload): &Rows<'a>, role: &Role) -> Option<Event<'a>> {
     let mut raw = Reader::new(header);
-    if raw.array(HEADER_FIELDS)? != HEADER_FIELDS || raw.uint(FORMAT)? != FORMAT || raw.uint(SEQ_MAX)? != *seq
-    {
+    let length = raw.array(HEADER_FIELDS + 1)?;
+    if raw.uint(FORMAT)? != FORMAT || raw.uint(SEQ_MAX)? != *seq {
         return None;
     }
     let time = raw.uint(INTEGER_MAX)?;
     let kind = raw.uint(255)?;
     let form = form_of(kind)?;
+    let longer = kind == ATOM_REVISED || matches!(form, Form::Edge | Form::EdgeReason);
+    if length != HEADER_FIELDS + usize::from(longer) {
+        return None;
+    }
     let actor = raw.text(LABEL_BYTES_MAX)?;
     let commitment = raw.bytes(DIGEST)?;
     let payload = (*payload)?;
@@ -174,14 +180,16 @@ fn read<'a>((seq, header, payload): &Rows<'a>, role: &Role) -> Option<Event<'a>>
         Form::Atom | Form::AtomReason | Form::AtomTags => {
             let id = sized(&mut raw, ID_BYTES)?;
             let ordinal = raw.uint(ORDINAL_MAX)?;
-            [Field::Bytes(id), Field::Uint(ordinal), optional_uint(&mut raw, ORDINAL_MAX)?]
+            let replaced =
+                if kind == ATOM_REVISED { Field::Uint(raw.uint(ORDINAL_MAX)?) } else { Field::Null };
+            [Field::Bytes(id), Field::Uint(ordinal), replaced]
         }
         Form::Edge | Form::EdgeReason => {
             let source = sized(&mut raw, ID_BYTES)?;
-            let code = raw.bytes(2)?;
+            let code = raw.bytes(CODE_BYTES)?;
             let is_code = match code {
                 [one] => 0 < *one && *one < 0x80,
-                [first, _] => *first >= 0x80,
+                [first, ..] => *first >= 0x80 && code.len() == CODE_BYTES,
                 _ => false,
             };
             if !is_code {
@@ -215,9 +223,9 @@ fn texts<'a>(raw: &mut Reader<'a>, count: usize, most: usize) -> Option<Field<'a
     Some(Field::Texts(items?))
 }
 
-/// The maximum number of bytes of each further field that is decoded: of `request` and `origin` in every body,
+/// The maximum number of bytes of each further field that is decoded: of `request` and `pipeline` in every body,
 /// and of `folder` in the body of an atom. Bodies with other further fields are declined.
-const FURTHER: [(u64, usize); 3] = [(0, REQUEST_BYTES_MAX), (1, ORIGIN_BYTES_MAX), (4, FOLDER_BYTES_MAX)];
+const FURTHER: [(u64, usize); 3] = [(0, REQUEST_BYTES_MAX), (4, FOLDER_BYTES_MAX), (5, PIPELINE_BYTES_MAX)];
 
 /// Return the fields of a body.
 fn body_of<'a>(form: &Form, body: &'a [u8]) -> Option<Vec<Field<'a>>> {
@@ -249,7 +257,7 @@ fn body_of<'a>(form: &Form, body: &'a [u8]) -> Option<Vec<Field<'a>>> {
             } else {
                 Field::Int(raw.int(CREATED_MIN, CREATED_MAX)?)
             });
-            fields.push(Field::Uint(raw.uint(INTEGER_MAX)?));
+            fields.push(optional_uint(raw, INTEGER_MAX)?);
             fields.push(optional_text(raw, KEY_BYTES_MAX)?);
         }
         Form::AtomReason | Form::EdgeReason => fields.push(Field::Text(raw.text(REASON_BYTES_MAX)?)),
@@ -259,19 +267,20 @@ fn body_of<'a>(form: &Form, body: &'a [u8]) -> Option<Vec<Field<'a>>> {
             fields.push(Field::Bytes(raw.bytes(EDGE_DATA_BYTES_MAX)?));
         }
     }
-    let is_atom = matches!(form, Form::Atom);
-    fields.resize_with(if is_atom { ATOM_BODY_FIELDS } else { count + 2 }, || Field::Null);
+    let numbers: &[u64] = if matches!(form, Form::Atom) { &FURTHER_OF_ATOM } else { &FURTHER_OF_OTHERS };
+    fields.resize_with(count + numbers.len(), || Field::Null);
     if length > count {
         let mut next = 0;
         for _ in 0..raw.map().filter(|size| *size > 0)? {
-            let number = raw.uint(4)?;
+            let number = raw.uint(5)?;
             let (_, most) = FURTHER.iter().find(|(known, _)| *known == number)?;
             if number < next {
                 return None;
             }
             next = number + 1;
             let value = raw.text(*most).filter(|value| !value.is_empty())?;
-            *fields.get_mut(count + number as usize)? = Field::Text(value);
+            let at = numbers.iter().position(|known| *known == number)?;
+            fields[count + at] = Field::Text(value);
         }
     }
     raw.at_end().then_some(fields)

@@ -10,15 +10,15 @@ pub type Digest = [u8; 32];
 pub const BLOCK_ROWS: usize = 256;
 
 // The keys of constant contexts, prepared once.
-static ROW: LazyLock<ContextKey> = LazyLock::new(|| hash_derive_key_context("memroot v1 row"));
-static ROW_INNER: LazyLock<ContextKey> = LazyLock::new(|| hash_derive_key_context("memroot v1 row-inner"));
-static ROWS_NODE: LazyLock<ContextKey> = LazyLock::new(|| hash_derive_key_context("memroot v1 rows-node"));
-static SOURCE: LazyLock<ContextKey> = LazyLock::new(|| hash_derive_key_context("memroot v1 source"));
-static TERM: LazyLock<ContextKey> = LazyLock::new(|| hash_derive_key_context("memroot v1 term"));
+static ROW: LazyLock<ContextKey> = LazyLock::new(|| hash_derive_key_context("memroot 3 row"));
+static ROW_INNER: LazyLock<ContextKey> = LazyLock::new(|| hash_derive_key_context("memroot 3 row-inner"));
+static ROWS_NODE: LazyLock<ContextKey> = LazyLock::new(|| hash_derive_key_context("memroot 3 rows-node"));
+static SOURCE: LazyLock<ContextKey> = LazyLock::new(|| hash_derive_key_context("memroot 3 source"));
+static TERM: LazyLock<ContextKey> = LazyLock::new(|| hash_derive_key_context("memroot 3 term"));
 
-/// Return the leaf hash of a row. `term` has at most 65,535 bytes.
-pub fn row_leaf(term: &[u8], value: &[u8]) -> Digest {
-    let inner = Hasher::new_from_context_key(&ROW_INNER).update(value).finalize();
+/// Return the leaf hash of a row, whose value is behind a salt. `term` has at most 65,535 bytes.
+pub fn row_leaf(term: &[u8], salt: &[u8], value: &[u8]) -> Digest {
+    let inner = Hasher::new_from_context_key(&ROW_INNER).update(salt).update(value).finalize();
     let mut hasher = Hasher::new_from_context_key(&ROW);
     hasher.update(&(term.len() as u16).to_be_bytes()).update(term).update(inner.as_bytes());
     hasher.finalize().into()

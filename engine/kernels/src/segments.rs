@@ -4,7 +4,8 @@
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
 
-use crate::documents::{columns_of, Columns, HEAD, LARGEST};
+use crate::chunks::salt;
+use crate::documents::{columns_of, labelled, Columns, LABEL_BYTES, LARGEST};
 use crate::numbers;
 use crate::packs::{self, HEAD_BYTES};
 use crate::rows::{row_leaf, rows_root, Digest, BLOCK_ROWS};
@@ -17,7 +18,8 @@ const FACTS: &[u8] = b"\x00\x01";
 const COLUMN_ROWS: usize = 2;
 const LENGTH_BYTES: usize = 2;
 const FACT_BYTES: usize = 32;
-const TERM_BYTES_MAX: usize = 64;
+/// The length of the name of the namespace `index`, and the name.
+const INDEX: &[u8] = b"\x05index";
 const SEQUENCE_MAX: u64 = 1 << 63;
 
 /// The numbers of rows and of packs below which starting a second thread takes longer than it saves.
@@ -58,16 +60,23 @@ struct Stored<'py> {
     removed: Vec<u16>,
 }
 
-/// Whether these bytes are those of a term of a head or of a text. The twin is `check_term`.
-fn is_term(term: &[u8]) -> bool {
-    let plain = match term {
-        [HEAD, plain @ ..] => plain,
-        plain => plain,
-    };
-    !plain.is_empty()
-        && plain.len() <= TERM_BYTES_MAX
-        && plain[0] > HEAD
-        && std::str::from_utf8(plain).is_ok()
+/// Whether a row of a term can have this name. The twin is `engine.index.segments.is_name`.
+fn is_name(name: &[u8]) -> bool {
+    name.len() == LABEL_BYTES && name[0] >= 0x80
+}
+
+/// What the salts of the rows of a segment depend on besides the rows: the row key, and the segment's key.
+struct Salting {
+    row_key: [u8; 32],
+    segment: Vec<u8>,
+}
+
+impl Salting {
+    /// The leaf of a row, whose value is hashed behind its salt.
+    fn leaf(&self, name: &[u8], value: &[u8]) -> Digest {
+        let salt = salt(&self.row_key, INDEX, &[&self.segment[..], name].concat(), value);
+        row_leaf(name, &salt, value)
+    }
 }
 
 fn numbers(raw: &[u8]) -> impl Iterator<Item = usize> + use<'_> {
@@ -106,7 +115,7 @@ fn decode_pack<'a>(name: &[u8], raw: &'a [u8], size: usize) -> Option<Pack<'a>> 
     let mut pack = Pack::default();
     for pair in packs::split(raw)? {
         let (term, entry) = pair?;
-        if !is_term(term) {
+        if !is_name(term) {
             return None;
         }
         let max = packs::decode(entry, size, &mut pack.offsets, &mut pack.tfs)?;
@@ -182,7 +191,7 @@ struct Merged<'a> {
 }
 
 /// Merge the postings of adjacent parts, of which there is one slice for each part.
-fn merge<'a>(parts: &[Part<'a>], mut slices: Vec<&[Postings<'a>]>) -> Merged<'a> {
+fn merge<'a>(parts: &[Part<'a>], mut slices: Vec<&[Postings<'a>]>, salting: &Salting) -> Merged<'a> {
     let mut merged = Merged::default();
     let mut shared: Vec<(usize, Postings<'a>)> = Vec::with_capacity(parts.len());
     while let Some(term) = slices.iter().filter_map(|slice| slice.first()).map(|row| row.term).min() {
@@ -197,7 +206,7 @@ fn merge<'a>(parts: &[Part<'a>], mut slices: Vec<&[Postings<'a>]>) -> Merged<'a>
         }
         let start = merged.values.len();
         if append_value(parts, &shared, &mut merged.values) {
-            merged.leaves.push(row_leaf(term, &merged.values[start..]));
+            merged.leaves.push(salting.leaf(term, &merged.values[start..]));
             merged.terms.push(term);
             merged.ends.push(merged.values.len());
         } else {
@@ -247,7 +256,7 @@ fn kept<'a>(part: &'a Part<'_>, row: &'a Postings<'_>) -> impl Iterator<Item = (
 }
 
 /// Merge all postings, on several cores if there are many: each core merges a range of terms.
-fn merge_all<'a>(parts: &[Part<'a>]) -> Vec<Merged<'a>> {
+fn merge_all<'a>(parts: &[Part<'a>], salting: &Salting) -> Vec<Merged<'a>> {
     let Some(longest) = parts.iter().max_by_key(|part| part.postings.len()) else { return Vec::new() };
     let ranges = (longest.postings.len() / ROWS_PER_THREAD).clamp(1, cores());
     let bound = |part: &Part<'a>, range: usize| {
@@ -264,7 +273,7 @@ fn merge_all<'a>(parts: &[Part<'a>]) -> Vec<Merged<'a>> {
             parts.iter().map(|part| &part.postings[bound(part, range)..bound(part, range + 1)]).collect()
         })
         .collect();
-    map_chunks(&work, 1, |slices| merge(parts, slices.clone()))
+    map_chunks(&work, 1, |slices| merge(parts, slices.clone(), salting))
 }
 
 /// The rows of lengths and facts of the whole range.
@@ -312,11 +321,11 @@ struct Encoded {
     blocks: Vec<u8>,
 }
 
-fn finish(parts: &[Part<'_>], merged: &[Merged<'_>]) -> Encoded {
+fn finish(parts: &[Part<'_>], merged: &[Merged<'_>], salting: &Salting) -> Encoded {
     let (lengths, facts, total) = column_rows(parts);
     let size = parts.iter().map(|part| part.size).sum();
     let mut rows: Vec<(&[u8], &[u8])> = vec![(LENGTHS, &lengths), (FACTS, &facts)];
-    let mut leaves = vec![row_leaf(LENGTHS, &lengths), row_leaf(FACTS, &facts)];
+    let mut leaves = vec![salting.leaf(LENGTHS, &lengths), salting.leaf(FACTS, &facts)];
     for range in merged {
         leaves.extend(&range.leaves);
         let mut start = 0;
@@ -412,13 +421,18 @@ fn stored_of<'py>(part: &Bound<'py, PyTuple>) -> PyResult<Stored<'py>> {
 /// the three numbers of its summary (documents, total length, rows), its rows as pairs in key order, and the
 /// offsets of documents to remove, ascending.
 #[pyfunction]
+#[allow(clippy::too_many_arguments)] // the keys and the names of one segment, from Python
 fn build_segment<'py>(
     py: Python<'py>,
     terms: &Bound<'py, Terms>,
     prefix: Vec<u8>,
+    segment: Vec<u8>,
+    label_key: [u8; 32],
+    row_key: [u8; 32],
     stored: Vec<Bound<'py, PyTuple>>,
     documents: Vec<Bound<'py, PyAny>>,
 ) -> PyResult<Option<Items<'py>>> {
+    let salting = Salting { row_key, segment };
     let Ok(stored) = stored.iter().map(stored_of).collect::<PyResult<Vec<_>>>() else { return Ok(None) };
     let Some(columns) = columns_of(py, terms.get(), &documents)? else { return Ok(None) };
     let size: usize = stored.iter().map(|part| part.size.min(LARGEST)).sum::<usize>() + documents.len();
@@ -456,11 +470,12 @@ fn build_segment<'py>(
             parts.push(part_of_stored(one, info, before));
             before += info.size;
         }
+        let columns = labelled(&columns, &label_key);
         if !columns.lengths.is_empty() {
             parts.push(part_of(&columns, before));
         }
-        let merged = merge_all(&parts);
-        Some(finish(&parts, &merged))
+        let merged = merge_all(&parts, &salting);
+        Some(finish(&parts, &merged, &salting))
     });
     let Some(encoded) = built else { return Ok(None) };
     let rows = rows_dict(py, &prefix, &encoded)?;

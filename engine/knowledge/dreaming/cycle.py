@@ -49,8 +49,8 @@ from engine.store.replay import Progress, no_progress
 from engine.store.store import Store
 from proofs.leaves import State
 
-ORIGIN: Final = f"dreaming rules {RULES}"
-"""The origin that is recorded with the dreamer's events. It names the version of the rules."""
+PIPELINE: Final = f"dreaming rules {RULES}"
+"""What the dreamer records as the pipeline of its events: the version of the rules."""
 
 STEP: Final = 512
 """The number of atoms in one step. A step reads the atoms and commits their changes; a cycle may end between
@@ -205,8 +205,8 @@ class _Cycle:
         ordinals = self._to_read()
         for part in self._steps(ordinals):
             with without_collection():
-                for origin, some in groupby(list(self._names_in(part)), self._origin):
-                    for receipt in self._store.commit(list(some), DREAMER, origin=origin):
+                for pipeline, some in groupby(list(self._names_in(part)), self._pipeline):
+                    for receipt in self._store.commit(list(some), DREAMER, pipeline=pipeline):
                         self._add_name(receipt)
             self._read += len(part)
             self.cursor = self.cursor._replace(at=part[-1] + 1)
@@ -261,9 +261,9 @@ class _Cycle:
             with without_collection():
                 texts = self._survey.read(part)
                 commands = choice.commands_for(texts)
-                for origin, some in groupby(commands, self._origin):
+                for pipeline, some in groupby(commands, self._pipeline):
                     same = list(some)
-                    self._store.commit(same, DREAMER, origin=origin)
+                    self._store.commit(same, DREAMER, pipeline=pipeline)
                     self._count(same)
             self._looked_at += len(part)
             self.cursor = self.cursor._replace(at=part[-1] + 1)
@@ -272,12 +272,12 @@ class _Cycle:
         if not self._left:
             self.cursor = self.cursor._replace(since=self.cursor.head, phase=Phase.DONE, at=0)
 
-    def _origin(self, command: Command) -> str:
-        """Return the origin of a command's events, which names the pipeline if it alone caused them."""
+    def _pipeline(self, command: Command) -> str:
+        """Return what made a command's events: the rules, and the spaCy pipeline if it alone caused them."""
         by_pipeline = isinstance(command, Learn) and command.by_pipeline
         if self._recognizer is None or not by_pipeline:
-            return ORIGIN
-        return f"{ORIGIN}; {self._recognizer.pipeline.label}"
+            return PIPELINE
+        return f"{PIPELINE}; {self._recognizer.pipeline.label}"
 
     def _pending(self) -> BitMap:
         pending: BitMap = self._round.texts.copy()

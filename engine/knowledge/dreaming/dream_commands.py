@@ -201,7 +201,7 @@ class Enrich:
         tags = self._tags(tx, record)
         if tags and tx.screen is None:
             # The checks of the command `Tag` take longer than the rest, and all of them hold here.
-            detail = AtomDetail(record.id, record.ordinal, None)
+            detail = AtomDetail(record.id, record.ordinal)
             tx.append(EventKind.TAGS_ADDED, record.last_seq, detail, TagsBody(validation.tags(tags)))
         elif tags:
             Tag(show_id(self.id), tags).decide(tx)

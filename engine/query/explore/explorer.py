@@ -306,7 +306,7 @@ class Explorer:
     @staticmethod
     def _digits(known: object) -> str:
         """Check an id, or the first digits (at least 4) of an id, and return the digits without hyphens."""
-        digits = str(known).replace("-", "").lower()
+        digits = str(known).replace("-", "")
         if len(digits) < ID_DIGITS_MIN or not set(digits) <= set("0123456789abcdef"):
             raise InvalidInputError(f"the known id {quoted(known)} is not a UUID or the beginning of a UUID")
         return digits

@@ -14,15 +14,13 @@ from pyroaring import BitMap
 
 from engine.base import limits
 from engine.base.errors import ConflictError, EngineError, InvalidInputError, NotFoundError
-from engine.base.validation import folded_tag, line, quoted
+from engine.base.validation import atom_id, folded_tag, line, quoted
 from engine.followers.names import has_aliases, named, page_title
 from engine.followers.tags import members
 from engine.ledger.entities import ENTITY, entity_id, entity_name
 from engine.ledger.queries import (
-    ID_DIGITS_MIN,
     body_of,
     record_at,
-    resolve_id,
 )
 from engine.ledger.records import AtomRecord, read_atom
 from engine.query.explore.explore_answers import Node
@@ -46,7 +44,6 @@ RUN_WORDS_MAX: Final = 4
 """The largest number of consecutive words that are looked up as one name."""
 
 _MARKS: Final = ".,;:!?\"'()[]{}“”‘’«»…"
-_HEX: Final = frozenset("0123456789abcdefABCDEF-")
 ID_DIGITS: Final = 32
 
 
@@ -115,13 +112,9 @@ def resolve_node(scope: Scope, name: str) -> FoundNode:
         raise InvalidInputError("the node is blank; give an id, an entity's name or a #tag")
     if name.startswith("#"):
         return _tag(scope, name) or _entity(scope, name) or _nothing(name)
-    digits = len(name.replace("-", "")) if set(name) <= _HEX else 0
-    whole = digits == ID_DIGITS and read_atom(scope.rows, resolve_id(scope.rows, name)) is not None
-    record = scope.record(name) if whole else _entity(scope, name)
-    if record is None and ID_DIGITS_MIN <= digits < ID_DIGITS:
-        record = _by_id(scope, name)
     return (
-        record
+        (scope.record(name) if _is_recorded_id(scope, name) else _entity(scope, name))
+        or _by_id(scope, name)
         or pieces_named(scope.rows, name)
         or _titled(scope, name)
         or _only(scope, name, _aliased(scope, name))
@@ -191,10 +184,17 @@ def _named_or_aliased(scope: Scope, name: str) -> AtomRecord | None:
     return record
 
 
+def _is_recorded_id(scope: Scope, name: str) -> bool:
+    try:
+        return read_atom(scope.rows, atom_id(name)) is not None
+    except InvalidInputError:
+        return False
+
+
 def _by_id(scope: Scope, name: str) -> AtomRecord | None:
     try:
         return scope.record(name)
-    except NotFoundError:
+    except (InvalidInputError, NotFoundError):
         return None  # words can look like hexadecimal digits: cafe, dead, 2026
 
 

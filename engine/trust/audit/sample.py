@@ -94,7 +94,7 @@ def _claims(rows: Reader, evidence: Evidence, seq: int, *, terms: bool) -> Itera
     """Yield the claims that must be true of an event and of its subject."""
     entry = read_entry(rows, seq)
     detail = entry.header.detail
-    yield EventIs(seq, opened=entry.body is not None)
+    yield EventIs(seq, opened=entry.body is not None and seq > 0)
     if isinstance(detail, EdgeDetail):
         edge = evidence.edge(*detail)
         if edge is None:

@@ -34,7 +34,7 @@ from engine.ledger.layout import (
     payload_key,
 )
 from engine.store.replay import Progress, append, no_progress, scratch_backend
-from engine.store.store import Store, check_analyzer
+from engine.store.store import Store, check_identity
 from engine.store.views import Roots, projections
 from engine.text.analyzer import ANALYZER_NAME
 from engine.text.analyzer_fingerprint import fingerprint
@@ -76,12 +76,6 @@ class Report:
 
 
 _ROOT = re.compile("[0-9a-fA-F]{64}")
-_FROM_HEADERS = ("atoms", "edges")
-"""The namespaces whose roots can be computed from headers alone. They are the first in NAMESPACES.
-
-These roots can be verified even if content was erased.
-"""
-
 REPORTED_MAX = 20
 """The maximum number of differences in a report.
 
@@ -230,20 +224,20 @@ class _Verification:
         self._payloads += sum(event.payload is not None for event in events)
         if self._replayed is None:
             self._replayed = Store(self._scratch, None, check=False)
-            self._check_analyzer(self._replayed.identity)
+            self._check_identity(self._replayed.identity)
         self._replayed.recent.add(entries)
         self._replayed.follow_together(*self._replayed.followers)
         self._size += len(events)
         self._compare_due()
 
-    def _check_analyzer(self, identity: Identity) -> None:
-        """Raise EngineError if the genesis header is undamaged and names a different text analyzer."""
+    def _check_identity(self, identity: Identity) -> None:
+        """Raise EngineError if the genesis header is undamaged and this version cannot replay the store."""
         try:
-            check_analyzer(identity, ANALYZER_NAME, fingerprint())
+            check_identity(identity, ANALYZER_NAME, fingerprint())
         except EngineError:
             if self.log_agrees:
                 raise
-            problem = "the genesis names an analyzer that the log does not commit to"
+            problem = "the genesis names an analyzer or rules that the log does not commit to"
             self.differ(Difference("journal", journal_key(0).hex(), 0, problem))
 
     def _next_events(self, stop: int) -> list[RawEntry]:
@@ -265,16 +259,16 @@ class _Verification:
         erased = self._destroyed.by
         if erased is not None and isinstance(body, CheckpointBody):
             # Content that was erased since is not in index and tags: take their roots from the checkpoint.
-            claimed = body.roots[len(_FROM_HEADERS) :]
-            roots = roots._replace(namespaces=(*roots.namespaces[: len(_FROM_HEADERS)], *claimed))
+            roots = roots.claimed_by(body.roots)
         right = isinstance(detail, CheckpointDetail) and detail.root == roots.overall
-        if right and isinstance(body, CheckpointBody) and body.roots == roots.namespaces:
+        if right and isinstance(body, CheckpointBody) and body.roots == roots.named_roots:
             if erased is not None:
                 self._unchecked.append(Unchecked(seq, erased))
             else:
                 self._checkpoints += 1
             return
-        problem = f"the checkpoint has the root {detail[0].hex()}, but a replay has {roots.overall.hex()}"
+        found = detail.root.hex() if isinstance(detail, CheckpointDetail) else ""
+        problem = f"the checkpoint has the root {found}, but a replay has {roots.overall.hex()}"
         self.differ(Difference("journal", journal_key(seq).hex(), seq, problem))
 
     def _compare_due(self) -> None:

@@ -39,12 +39,17 @@ class Trust:
         """Return a `Trust` for the given verifier keys. Without a threshold, every witness must have signed.
 
         Raises:
-            InvalidInputError: A text is not a verifier key, or is a key of the wrong type; there are fewer
-                witnesses than `threshold`; or there are witnesses and `threshold` is 0. If the text is a
-                private key, the message does not repeat it.
+            InvalidInputError: A text is not a verifier key, or is a key of the wrong type; two witnesses have
+                the same public key; there are fewer witnesses than `threshold`; or there are witnesses and
+                `threshold` is 0. If the text is a private key, the message does not repeat it.
         """
         logs = tuple(dict.fromkeys(_key(text, ED25519, "a log's key") for text in keys))
         others = tuple(dict.fromkeys(_key(text, COSIGNATURE, "a witness's key") for text in witnesses))
+        if len({key.public for key in others}) < len(others):
+            raise InvalidInputError(
+                "two of the witnesses have the same public key, and one signer does not count as two",
+                hint="give the key of each witness once",
+            )
         least = len(others) if threshold is None else threshold
         if not 0 <= least <= len(others):
             raise InvalidInputError(

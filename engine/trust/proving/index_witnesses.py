@@ -10,10 +10,10 @@ from backends.base import Reader
 from engine.base.errors import CorruptionError
 from engine.index.index_follower import IndexFollower, read_summaries
 from engine.index.index_view import Tail
-from engine.index.postings import TermRow, stored_block
-from engine.index.segments import BLOCK_ROWS, LENGTHS, SegmentName, decode_blocks, describe
+from engine.index.postings import TermRow, salted_rows, stored_block
+from engine.index.segments import BLOCK_ROWS, LENGTHS, IndexKeys, SegmentName, decode_blocks, describe
 from proofs.hashing import inner_row_hash, row_leaf
-from proofs.leaves import Summary
+from proofs.leaves import TAIL_LEVEL, Summary, segment_key
 from proofs.log import left_half
 from proofs.proof_file import Segments
 from proofs.rows import rows_root
@@ -26,9 +26,12 @@ class IndexRows:
         """Read the summaries of the index. The index must have processed all events in `rows`."""
         self._tail = index.tail(rows)
         self._segments = read_summaries(rows, self._tail.end)
-        self._blocks = [_stored(rows, name, summary) for name, summary in self._segments]
+        self._keys = index.keys(rows)
+        self._blocks = [_stored(rows, name, summary, self._keys) for name, summary in self._segments]
+        self._places = [(name.start, name.end) for name, _ in self._segments]
         if self._tail.documents:
             self._blocks.append(_in_memory(self._tail))
+            self._places.append((self._tail.start, self._tail.end))
 
     @property
     def ordinals(self) -> int:
@@ -42,18 +45,21 @@ class IndexRows:
             summaries.append(self._tail.summary)
         return Segments(self._tail.end, [list(summary) for summary in summaries])
 
-    def starts(self) -> list[int]:
-        """Return the first ordinal of each segment, and of the tail if the tail is not empty."""
-        starts = [name.start for name, _ in self._segments]
-        return [*starts, self._tail.start] if self._tail.documents else starts
+    def entries(self, term: bytes, first: int, last: int) -> tuple[list[list[Any]], list[int]]:
+        """Return the witness for `term` in each part with ordinals from `first` to `last`, and its start.
 
-    def entries(self, term: bytes) -> list[list[Any]]:
-        """Return the witness for `term` in each segment and in the tail.
+        A part is a segment, or the tail if it is not empty.
 
         Raises:
             CorruptionError: A row is missing or malformed.
         """
-        return [blocks.entry(term) for blocks in self._blocks]
+        (name,) = self._keys.names([term])
+        parts = [
+            (blocks.entry(name), start)
+            for blocks, (start, end) in zip(self._blocks, self._places, strict=True)
+            if start <= last and first < end
+        ]
+        return [entry for entry, _ in parts], [start for _, start in parts]
 
 
 class _Blocks:
@@ -62,6 +68,7 @@ class _Blocks:
     def __init__(
         self, firsts: Sequence[bytes], roots: Sequence[bytes], load: Callable[[int], Sequence[TermRow]]
     ) -> None:
+        """`load` returns the rows of a block, with the values behind their salts."""
         self._firsts = firsts
         self._roots = roots
         self._load = load
@@ -124,10 +131,15 @@ class _Blocks:
 
 def _in_memory(tail: Tail) -> _Blocks:
     firsts = [term for term, _ in tail.rows[::BLOCK_ROWS]]
-    return _Blocks(firsts, tail.roots, lambda block: tail.rows[block * BLOCK_ROWS : (block + 1) * BLOCK_ROWS])
+    key = segment_key(TAIL_LEVEL, tail.start)
+
+    def load(block: int) -> Sequence[TermRow]:
+        return salted_rows(key, tail.rows[block * BLOCK_ROWS : (block + 1) * BLOCK_ROWS], tail.keys)
+
+    return _Blocks(firsts, tail.roots, load)
 
 
-def _stored(rows: Reader, name: SegmentName, summary: Summary) -> _Blocks:
+def _stored(rows: Reader, name: SegmentName, summary: Summary, keys: IndexKeys) -> _Blocks:
     where = describe(name.blocks_key)
     raw = rows.get(name.blocks_key)
     if raw is None:
@@ -140,12 +152,12 @@ def _stored(rows: Reader, name: SegmentName, summary: Summary) -> _Blocks:
     prefix = name.row_prefix
 
     def load(block: int) -> Sequence[TermRow]:
-        keys = [prefix + suffix for suffix in names[starts[block] : starts[block + 1]]]
+        row_keys = [prefix + suffix for suffix in names[starts[block] : starts[block + 1]]]
         stored = []
-        for key, value in zip(keys, rows.multi_get(keys), strict=True):
+        for key, value in zip(row_keys, rows.multi_get(row_keys), strict=True):
             if value is None:
                 raise CorruptionError(f"{describe(key)} is missing", family="index")
             stored.append((key, value))
-        return stored_block(prefix, stored, name.size)
+        return salted_rows(name.key, stored_block(prefix, stored, name.size), keys)
 
     return _Blocks([names[at] for at in starts[:-1]], roots, load)

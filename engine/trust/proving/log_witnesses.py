@@ -24,7 +24,7 @@ from engine.trust.proving.witnesses import opening_of
 from proofs import claims as kinds
 from proofs.basis import check_opening
 from proofs.errors import ProofError
-from proofs.events import CheckpointBody, CheckpointDetail
+from proofs.events import CheckpointBody, CheckpointDetail, ForeignHeadDetail
 from proofs.log import EMPTY_ROOT, left_half, node_hash
 from proofs.proof_file import CheckpointLink, Opening
 
@@ -193,7 +193,17 @@ class LogWitnesses:
                 return list(self.link(self._checkpoint(claim.root)))
             case kinds.BeginsWithRoot():
                 opening = self._earlier(claim.root)
-                return [list(opening), self._prefix(opening.size, opening.log_root)]
+                return [opening.plain(), self._prefix(opening.size, opening.log_root)]
+            case kinds.HeadSeen():
+                return list(self.link(self._seen(claim)))
+
+    def _seen(self, claim: kinds.HeadSeen) -> int:
+        """Return the seq of the first event that records that this head of another store was seen."""
+        for seq in range(self.size):
+            detail = read_header(self._rows, seq)[0].detail
+            if isinstance(detail, ForeignHeadDetail) and detail == (claim.store_id, claim.size, claim.root):
+                return seq
+        raise NotFoundError(f"none of {self.size} events records that this head was seen")
 
     def link(self, seq: int) -> CheckpointLink:
         """Return the header of event `seq` and the inclusion path of the event."""
@@ -209,16 +219,18 @@ class LogWitnesses:
             RefusedError: Event `seq` is not a checkpoint.
             CorruptionError: The overall root does not follow from the roots in the payload of the checkpoint.
         """
-        entry = read_entry(self._rows, seq)
+        identity, entry = self._store.identity, read_entry(self._rows, seq)
         detail, body = entry.header.detail, entry.body
         if not isinstance(detail, CheckpointDetail) or not isinstance(body, CheckpointBody):
             raise RefusedError(
                 f"event {seq}, the last that the log head covers, is not a checkpoint and contains no roots",
                 hint="use a note from `engine checkpoint`, or prove against an overall root",
             )
-        opening = Opening(seq, self.paths.root(seq), *body.roots)
+        opening = Opening(
+            identity.rules, identity.label_commitment, seq, self.paths.root(seq), dict(body.roots)
+        )
         try:
-            check_opening(self._store.identity.store_id, opening, detail.root)
+            check_opening(identity.store_id, opening, detail.root)
         except ProofError as error:
             raise CorruptionError(
                 f"the overall root in checkpoint {seq} does not follow from its other roots: {error}", seq=seq

@@ -21,8 +21,7 @@ from engine.base.validation import instance, several
 from engine.commands.edges import known_type
 from engine.ledger.journal import read_log
 from engine.ledger.layout import type_code_key
-from engine.ledger.queries import resolve_id
-from engine.ledger.records import type_code
+from engine.ledger.queries import recorded_type_code, resolve_id
 from engine.store.past import AsOf, past_store, size_at, store_at
 from engine.store.store import Store
 from engine.text.analyzer import index_terms
@@ -31,8 +30,11 @@ from engine.trust.proving.witnesses import ClaimNotTrueError, NeverRecorded, Wit
 from proofs import claims as kinds
 from proofs.basis import Basis, LogHead, Root
 from proofs.claim_words import parse_claim, parse_number
-from proofs.claims import ALL, BeginsWithRoot, Claim, EventIs
+from proofs.claims import ALL, BeginsWithRoot, Claim
+from proofs.envelope import encode as encode_envelope
 from proofs.errors import ProofError
+from proofs.hashing import EDGES
+from proofs.note import Checkpoint, Note, origin_of
 from proofs.proof_file import TREES, CheckpointLink, Opening, ProofFile, encode, sort_claims
 from proofs.verified import Verified
 from proofs.verifier import verify
@@ -48,7 +50,7 @@ class Proof:
     """A proof, the basis to verify it against, and the facts that it shows."""
 
     data: bytes
-    """The proof in the form in which it is written to a file."""
+    """The bytes of the proof, without the basis and the claims. `envelope` returns all three as one file."""
     basis: Basis
     claims: tuple[Claim, ...]
     shown: tuple[Verified, ...]
@@ -57,6 +59,28 @@ class Proof:
     """The number of events in the journal in the state that the proof is about."""
     replayed: int
     """The number of events that were replayed to make the proof; 0 if no replay was needed."""
+
+    def envelope(self, note: Note | None = None) -> bytes:
+        """Return the file that holds the proof, its basis and its claims, as `engine prove` writes it.
+
+        Args:
+            note: The checkpoint note from which the basis is, with its signatures. Without it, the note of a
+                log head has no signatures.
+
+        Raises:
+            RefusedError: The file would be too large.
+        """
+        head = self.basis
+        if isinstance(head, LogHead):
+            stated: Root | Note = note or Note(Checkpoint(origin_of(head.store_id), head.size, head.root))
+        else:
+            stated = head
+        try:
+            return encode_envelope(stated, self.claims, self.data)
+        except ProofError as error:
+            raise RefusedError(
+                f"the file would be too large: {error}", hint="prove fewer claims in one proof"
+            ) from error
 
 
 def prove(
@@ -125,12 +149,18 @@ def _parse_claims(store: Store, claims: Iterable[object]) -> tuple[list[Claim], 
     return parsed, sizes
 
 
-_IDS = {"atom": (0,), "no-atom": (), "edge": (0, 2), "no-edge": (0, 2), "tag": (0,), "no-tag": (0,)}
+_IDS = {"edge": (0, 2), "no-edge": (0, 2)} | dict.fromkeys(
+    ("atom", "tag", "no-tag", "in", "not-in", "edges-from", "edges-to", "tags"), (0,)
+)
 """Name of a claim → the positions of the claim's words that must be ids of recorded atoms."""
+
+_TAGS = {"tag": 1, "no-tag": 1, "tagged": 0, "none-tagged": 0}
+"""Name of a claim → the position of the claim's word that is a tag."""
 
 
 _COMPLETE_ID = re.compile("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
-_PREDICATE_CODE = re.compile(r"[89a-f][0-9a-f]{3}")
+_ORDINALS = re.compile("[0-9]+-[0-9]+")
+_PREDICATE_CODE = re.compile(r"[89a-f][0-9a-f]{15}")
 
 
 class ParsedClaim(NamedTuple):
@@ -151,7 +181,6 @@ def claim_of(rows: Reader, words: Sequence[str]) -> ParsedClaim:
 
     Raises:
         InvalidInputError: The words are not a claim.
-        RefusedError: The proof would disclose the key from which ids are derived.
         NotFoundError: No atom's id begins with the given digits, or there is no such edge type.
         ConflictError: The ids of several atoms begin with the given digits.
     """
@@ -162,10 +191,13 @@ def claim_of(rows: Reader, words: Sequence[str]) -> ParsedClaim:
             arguments[at] = str(UUID(bytes=resolve_id(rows, arguments[at])))
     if name in {"edge", "no-edge"} and len(arguments) > 1:
         arguments[1] = _code_in_hex(rows, arguments[1])
-    if name in {"tag", "no-tag", "tagged", "none-tagged"} and arguments:
-        arguments[-1] = validation.folded_tag(arguments[-1])
+    if name in {"edges-from", "edges-to"} and len(arguments) == 2:
+        arguments[1] = _code_in_hex(rows, arguments[1])
+    if name in _TAGS and len(arguments) > _TAGS[name]:
+        arguments[_TAGS[name]] = validation.folded_tag(arguments[_TAGS[name]])
     if name in {"term", "no-term"} and arguments:
-        arguments = [term_of(" ".join(arguments))]
+        ordinals = [arguments.pop()] if len(arguments) > 1 and _ORDINALS.fullmatch(arguments[-1]) else []
+        arguments = [term_of(" ".join(arguments)), *ordinals]
     try:
         if name == "prefix-root" and len(arguments) == 2:
             size = parse_number(arguments.pop())
@@ -174,17 +206,11 @@ def claim_of(rows: Reader, words: Sequence[str]) -> ParsedClaim:
         raise InvalidInputError(
             str(error).partition(": ")[2], hint="`engine prove --help` lists the claims"
         ) from error
-    if isinstance(claim, EventIs) and claim.opened and not claim.seq:
-        raise RefusedError(
-            "the payload of event 0 contains the key of this store's ids; whoever has this key can check "
-            "guesses of contents",
-            hint="claim `event 0 sealed` instead",
-        )
     return ParsedClaim(claim, size)
 
 
 def _code_in_hex(rows: Reader, word: str) -> str:
-    if _PREDICATE_CODE.fullmatch(word) and type_code(rows, word) is None:
+    if _PREDICATE_CODE.fullmatch(word) and recorded_type_code(rows, word) is None:
         registered = rows.get(type_code_key(bytes.fromhex(word))) is not None
         if registered:
             return word
@@ -217,7 +243,7 @@ class _Foundation(NamedTuple):
     log: Callable[[], LogWitnesses]
     """A function that returns the reader of witnesses about the log, always the same one."""
     link: CheckpointLink | None
-    opening: Opening | None
+    opening: Opening
 
 
 def prove_present(store: Store, claims: Iterable[Claim], *, sizes: Mapping[bytes, int] = NO_SIZES) -> Proof:
@@ -251,8 +277,7 @@ def prove_to(
 
     Raises:
         RefusedError: As for `prove_present`. Also, the log head is of a different log or covers more events
-            than the store has; or a claim is about the state of the memory, and the last event that the log
-            head covers is not a checkpoint.
+            than the store has, or the last event that it covers is not a checkpoint.
         InvalidInputError: As for `prove_present`.
         NotFoundError: As for `prove_present`.
         CorruptionError: As for `prove_present`.
@@ -266,11 +291,10 @@ def prove_to(
             raise RefusedError(
                 f"at {head.size} events, this store's log and the checkpoint have different roots"
             )
-        if not any(isinstance(claim, kinds.StateClaim) for claim in wanted):
-            return _assemble(wanted, _Foundation(head, lambda: log, None, None), Witnesses(store, rows))
         seq = head.size - 1
         ground = _Foundation(head, lambda: log, log.link(seq), opening := log.recorded(seq))
-        if opening_of(store.roots(rows)).roots == opening.roots:
+        about_state = any(isinstance(claim, kinds.StateClaim) for claim in wanted)
+        if not about_state or opening_of(store.roots(rows)).roots == opening.roots:
             return _assemble(wanted, ground, Witnesses(store, rows))
         with past_store(rows, seq) as past, past.view(*past.followers) as past_rows:
             if past.erased_since is not None and not all(
@@ -312,11 +336,17 @@ def _assemble(claims: list[Claim], ground: _Foundation, state: Witnesses, replay
         witnesses.append([claim.number, *fields])
     segments = state.index.table() if any(isinstance(claim, kinds.LISTS) for claim in claims) else None
     trees = {
-        name: open_tree(state.rows, name, state.keys[name]) if state.keys[name] else None for name in TREES
+        name: open_tree(state.rows, name, keys, complete=state.complete if name == EDGES else ())
+        if (keys := state.keys[name]) or (name == EDGES and state.complete)
+        else None
+        for name in TREES
     }
+    labelled = any(isinstance(claim, kinds.LABELLED) for claim in claims)
+    label_key = state.label_key if labelled else None
     basis, opening = ground.basis, ground.opening
-    data = encode(ProofFile(ground.link, opening, segments, trees, witnesses))
-    size = ground.log().size if opening is None else opening.size
+    data = encode(ProofFile(ground.link, opening, label_key, segments, trees, witnesses))
+    about_state = any(isinstance(claim, kinds.StateClaim) for claim in claims)
+    size = opening.size if about_state else ground.log().size
     return Proof(data, basis, tuple(claims), _verified(data, basis, claims), size, replayed)
 
 

@@ -7,16 +7,17 @@ trusted: the complete proof is verified before it is returned.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable
-from dataclasses import replace
+from collections.abc import Iterable, Iterator
+from dataclasses import fields, replace
 from typing import Any, NamedTuple
 
 from backends.base import Reader
 from engine.base.errors import CorruptionError, NotFoundError, RefusedError
 from engine.base.validation import show_id
-from engine.followers.trees import read_value
+from engine.followers.tags import chunk_row, tags_of
+from engine.followers.trees import leaf_keys, read_value
 from engine.ledger.journal import erased_at, read_header
-from engine.ledger.layout import TAGS, decode_stored, ordinal_key, payload_key, tree_prefix
+from engine.ledger.layout import EDGE_FROM, EDGE_TO, decode_stored, ordinal_key, payload_key, tree_prefix
 from engine.ledger.pages import (
     LEAF_BYTES,
     SLOTS,
@@ -24,6 +25,7 @@ from engine.ledger.pages import (
     child_path,
     decode_page,
     missing_page,
+    nibble_of,
     parent_level,
     slot_root,
 )
@@ -31,21 +33,32 @@ from engine.store.store import Store
 from engine.store.views import Roots
 from engine.trust.proving.index_witnesses import IndexRows
 from proofs import claims as kinds
+from proofs import limits
 from proofs.claim_words import words_of
 from proofs.claims import AtomIs, EdgeIs, StateClaim
-from proofs.hashing import DIGEST_BYTES, TREE_HASHER, TreeHasher, key_digest
+from proofs.hashing import (
+    DIGEST_BYTES,
+    EDGES,
+    TREE_HASHER,
+    TreeHasher,
+    edges_beginning,
+    position,
+)
+from proofs.labels import ROW_SALT_BYTES
 from proofs.leaves import (
     CHUNK_BITS,
     LARGEST,
+    Direction,
     Group,
     State,
     Value,
     bits_of,
-    contains,
+    edge_key,
+    edge_leaf,
     encode_value,
     members_in,
-    set_row,
 )
+from proofs.list_claims import chunks_of
 from proofs.proof_file import TREES, Opening, TreeOpening
 from proofs.rows import read_postings
 from proofs.smt import NODE, NOTHING, OTHER_LEAF, OWN_LEAF, bit_of
@@ -88,6 +101,8 @@ class Witnesses:
         self.rows = rows
         self._store = store
         self._index: IndexRows | None = None
+        self.complete: set[bytes] = set()
+        """The beginnings of places in the `edges` tree for which the proof must list every leaf."""
         self.keys: dict[str, set[bytes]] = {namespace: set() for namespace in TREES}
         """Namespace → the digests of the keys for which the proof must contain a path in the namespace's
         tree."""
@@ -98,6 +113,11 @@ class Witnesses:
         if self._index is None:
             self._index = IndexRows(self._store.index, self.rows)
         return self._index
+
+    @property
+    def label_key(self) -> bytes:
+        """The label key of the store."""
+        return self._store.identity.label_key
 
     def fresh(self) -> Witnesses:
         """Return a new reader of the same snapshot that has not collected any keys."""
@@ -117,7 +137,11 @@ class Witnesses:
             case kinds.NoAtom() | kinds.NoEdge():
                 return self._absent(claim)
             case kinds.HasTag() | kinds.LacksTag():
-                return self._tag(claim)
+                return self._member(claim)
+            case kinds.EdgesOf():
+                return [self._edges(claim)]
+            case kinds.TagsOf():
+                return self._tags_of(claim)
             case kinds.AtomsTagged() | kinds.NoneTagged():
                 return self._tagged(claim)
             case kinds.AtomsMentioning() | kinds.NoneMentioning():
@@ -147,70 +171,121 @@ class Witnesses:
         value = read_value(self.rows, namespace, claim.subject)
         if value is not None:
             raise ClaimNotTrueError("the atom or edge is recorded", _in_state(claim, value))
-        self._require(namespace, claim.subject)
+        self._require(namespace, leaf_keys(namespace, claim.subject)[0])
         return []
 
-    def _tag(self, claim: kinds.HasTag | kinds.LacksTag) -> list[Any]:
-        value = self._value("atoms", claim.id)
-        if value.state != State.LIVE:
-            problem = (
-                f"the atom is {State(value.state).name.lower()}, and claims about tags cover live atoms only"
-            )
-            raise ClaimNotTrueError(problem, kinds.AtomIs(claim.id, State(value.state), opened=False))
-        chunk = self._set(Group.TAG, claim.identity, value.ordinal >> CHUNK_BITS)
-        has = chunk is not None and decode_stored(contains, chunk, value.ordinal & 0xFFFF)
+    def _member(self, claim: kinds.HasTag | kinds.LacksTag) -> list[Any]:
+        value = self._kept(claim)
+        number = value.ordinal >> CHUNK_BITS
+        live, chunk = self._set(Group.LIVE, "", number), self._set(claim.group, claim.value, number)
+        has = bool(_bits(chunk) >> (value.ordinal & 0xFFFF) & 1)
         if has is not isinstance(claim, kinds.HasTag):
-            problem = f"the atom {'has' if has else 'lacks'} the tag {claim.identity!r}"
-            raise ClaimNotTrueError(
-                problem, (kinds.HasTag if has else kinds.LacksTag)(claim.id, claim.identity)
-            )
-        return [self._shown("atoms", claim.id, value), chunk]
+            problem = f"the atom {'has' if has else 'lacks'} the {claim.group.name.lower()} {claim.value!r}"
+            other = kinds.HasTag if has else kinds.LacksTag
+            raise ClaimNotTrueError(problem, other(claim.id, claim.value, claim.state, claim.group))
+        return [self._shown("atoms", claim.id, value), live, chunk]
+
+    def _tags_of(self, claim: kinds.TagsOf) -> list[Any]:
+        value = self._kept(claim)
+        live = self._set(Group.LIVE, "", value.ordinal >> CHUNK_BITS)
+        key, tags = tags_of(self.rows, value.ordinal)
+        self._require("tags", key)
+        return [self._shown("atoms", claim.id, value), live, tags]
+
+    def _kept(self, claim: kinds.HasTag | kinds.LacksTag | kinds.TagsOf) -> Value:
+        """Return the value of an atom whose content was not erased, in the state of the claim."""
+        value = self._value("atoms", claim.id)
+        if value.state != claim.state:
+            problem = f"the atom is {State(value.state).name.lower()}, not {claim.state.name.lower()}"
+            raise ClaimNotTrueError(problem, kinds.AtomIs(claim.id, State(value.state), opened=False))
+        return value
+
+    def _edges(self, claim: kinds.EdgesOf) -> list[list[bytes]]:
+        """Return the key and the value of every leaf beside those of the atom's edges, and of these."""
+        beginning = edges_beginning(claim.direction, claim.id, claim.code)
+        self.complete.add(beginning)
+        listed = []
+        for key in self._edge_leaves(claim, beginning):
+            src, dst = (key[1:17], key[-16:]) if key[0] == Direction.FROM else (key[-16:], key[1:17])
+            value = self._value(EDGES, edge_key(src, key[17:-16], dst))
+            self.keys[EDGES].add(position(EDGES, key))
+            listed.append([key, encode_value(value)])
+        return listed
+
+    def _edge_leaves(self, claim: kinds.EdgesOf, beginning: bytes) -> list[bytes]:
+        """Return the keys of all leaves in the subtree that a claim is about, ascending."""
+        prefix = EDGE_FROM if claim.direction == Direction.FROM else EDGE_TO
+        found = []
+        for end in self._ends_in(claim, prefix):
+            for row, _ in self.rows.scan_prefix(prefix + end + b"/"):
+                code, other = row[len(prefix) + 17 : -17], row[-16:]
+                key = edge_leaf(claim.direction, end, code, other)
+                if position(EDGES, key).startswith(beginning):
+                    found.append(key)
+        return sorted(found)
+
+    def _ends_in(self, claim: kinds.EdgesOf, prefix: bytes) -> Iterator[bytes]:
+        """Yield the atom of the claim, and others whose edges stand in the same subtree."""
+        whole = edges_beginning(claim.direction, claim.id, None)
+        places = leaves_below(self.rows, EDGES, whole)
+        own = sum(1 for _ in self.rows.scan_prefix(prefix + claim.id + b"/"))
+        yield claim.id
+        if len(places) == own:
+            return
+        # Another atom shares the first bytes of the hash, one in millions: look for it among all ends.
+        previous = b""
+        for row, _ in self.rows.scan_prefix(prefix):
+            end = row[len(prefix) : len(prefix) + 16]
+            if end not in {previous, claim.id} and edges_beginning(claim.direction, end, None) == whole:
+                yield end
+            previous = end
 
     def _tagged(self, claim: kinds.AtomsTagged | kinds.NoneTagged) -> list[Any]:
         sets: list[Any] = []
         live: list[int] = []
-        for number in range(-(-self.index.ordinals // (1 << CHUNK_BITS))):
-            chunk = self._set(Group.TAG, claim.identity, number)
+        for number in chunks_of(claim, self.index.ordinals):
+            chunk = self._set(claim.group, claim.value, number)
             if chunk is None:
                 sets.append(None)
                 continue
             alive = self._set(Group.LIVE, "", number)
             sets.append([chunk, alive])
             both = _bits(chunk) & _bits(alive)
-            live += [number << CHUNK_BITS | member for member in members_in(both)]
+            ordinals = (number << CHUNK_BITS | member for member in members_in(both))
+            live += [ordinal for ordinal in ordinals if claim.first <= ordinal <= claim.last]
+        named = f"the {claim.group.name.lower()} {claim.value!r}"
         if isinstance(claim, kinds.AtomsTagged):
             if not live:
                 raise ClaimNotTrueError(
-                    f"no live atom has the tag {claim.identity!r}", kinds.NoneTagged(claim.identity)
+                    f"no live atom{_span(claim)} has {named}", _turned(claim, kinds.NoneTagged)
                 )
             return [sets, self._listed(live)]
         if live:
-            problem = f"{_counted(live)} the tag {claim.identity!r}"
-            raise ClaimNotTrueError(problem, kinds.AtomsTagged(claim.identity))
+            raise ClaimNotTrueError(f"{_counted(live)} {named}", _turned(claim, kinds.AtomsTagged))
         return [sets]
 
     def _mentioning(self, claim: kinds.AtomsMentioning | kinds.NoneMentioning) -> list[Any]:
-        entries = self.index.entries(claim.term.encode())
+        entries, starts = self.index.entries(claim.term.encode(), claim.first, claim.last)
         mentioned = [
             start + posting.offset
-            for (_, shown, _), start in zip(entries, self.index.starts(), strict=True)
+            for (_, shown, _), start in zip(entries, starts, strict=True)
             if type(shown) is bytes
-            for posting in decode_stored(read_postings, shown, LARGEST, LARGEST)
+            for posting in decode_stored(read_postings, shown[ROW_SALT_BYTES:], LARGEST, LARGEST)
         ]
         numbers = sorted({ordinal >> CHUNK_BITS for ordinal in mentioned})
         lives = {number: self._set(Group.LIVE, "", number) for number in numbers}
         alive = {number: frozenset(members_in(_bits(raw))) for number, raw in lives.items()}
-        live = [ordinal for ordinal in mentioned if ordinal & 0xFFFF in alive[ordinal >> CHUNK_BITS]]
+        within = (ordinal for ordinal in mentioned if claim.first <= ordinal <= claim.last)
+        live = [ordinal for ordinal in within if ordinal & 0xFFFF in alive[ordinal >> CHUNK_BITS]]
         shown = [entries, list(lives.values())]
         if isinstance(claim, kinds.AtomsMentioning):
             if not live:
-                raise ClaimNotTrueError(
-                    f"no live atom has the term {claim.term!r}", kinds.NoneMentioning(claim.term)
-                )
+                problem = f"no live atom{_span(claim)} has the term {claim.term!r}"
+                raise ClaimNotTrueError(problem, _turned(claim, kinds.NoneMentioning))
             return [*shown, self._listed(live)]
         if live:
             problem = f"{_counted(live)} the term {claim.term!r}"
-            raise ClaimNotTrueError(problem, kinds.AtomsMentioning(claim.term))
+            raise ClaimNotTrueError(problem, _turned(claim, kinds.AtomsMentioning))
         return shown
 
     def _listed(self, ordinals: list[int]) -> list[list[bytes]]:
@@ -233,20 +308,32 @@ class Witnesses:
 
     def _shown(self, namespace: str, key: bytes, value: Value) -> bytes:
         """Return the encoded value of a leaf of a tree, and add the key of the leaf to the collected keys."""
-        self._require(namespace, key)
+        self._require(namespace, leaf_keys(namespace, key)[0])
         return encode_value(value)
 
     def _set(self, group: Group, name: str, number: int) -> bytes | None:
-        key = set_row(group, name, number)
+        key, committed = chunk_row(self.rows, (group, name), number)
         self._require("tags", key)
-        return self.rows.get(TAGS + key)
+        return committed
 
     def _require(self, namespace: str, key: bytes) -> None:
-        self.keys[namespace].add(key_digest(namespace, key))
+        self.keys[namespace].add(position(namespace, key))
 
 
-def _bits(chunk: bytes | None) -> int:
-    return 0 if chunk is None else decode_stored(bits_of, chunk)
+def _turned(claim: Any, kind: type[Any]) -> Any:
+    """Return the claim of another class about the same things."""
+    return kind(**{field.name: getattr(claim, field.name) for field in fields(claim)})
+
+
+def _span(claim: Any) -> str:
+    """Return a phrase for the ordinals to which a claim is limited; an empty text if it is not limited."""
+    whole = (claim.first, claim.last) == (0, limits.ORDINAL_MAX)
+    return "" if whole else f" with an ordinal from {claim.first} to {claim.last}"
+
+
+def _bits(committed: bytes | None) -> int:
+    """Return the members of a chunk behind its salt, as the bits of an integer."""
+    return 0 if committed is None else decode_stored(bits_of, committed[ROW_SALT_BYTES:])
 
 
 def _counted(live: list[int]) -> str:
@@ -263,16 +350,34 @@ def _in_state(claim: kinds.NoAtom | kinds.NoEdge, value: Value) -> kinds.AtomIs 
 
 def opening_of(roots: Roots) -> Opening:
     """Return the roots of a store, in the form in which a proof contains them."""
-    return Opening(roots.size, roots.log, *roots.namespaces)
+    one = roots.identity
+    return Opening(one.rules, one.label_commitment, roots.size, roots.log, dict(roots.named_roots))
 
 
 PAGE_BITS = 4
 
 
+def leaves_below(rows: Reader, namespace: str, beginning: bytes) -> list[bytes]:
+    """Return the key digests of all leaves of a tree that begin with these bytes, ascending.
+
+    Raises:
+        CorruptionError: A page is malformed or missing.
+    """
+    opener = _Opener(rows, namespace, [], TREE_HASHER)
+    return opener.below(0, b"", beginning)
+
+
 def open_tree(
-    rows: Reader, namespace: str, keys: Iterable[bytes], hasher: TreeHasher = TREE_HASHER
+    rows: Reader,
+    namespace: str,
+    keys: Iterable[bytes],
+    hasher: TreeHasher = TREE_HASHER,
+    complete: Iterable[bytes] = (),
 ) -> TreeOpening:
     """Return the opening of the tree of `namespace` for all key digests in `keys`.
+
+    For each of `complete`, the beginning of key digests, the opening also leads to the place of these bytes
+    followed by zeros.
 
     The opening contains the hashes that are needed to compute the root from the leaves at these keys. Each
     page on the paths to the keys is read once.
@@ -280,7 +385,8 @@ def open_tree(
     Raises:
         CorruptionError: A page on the path to a key is malformed or missing.
     """
-    opener = _Opener(rows, namespace, sorted(keys), hasher)
+    ends = (beginning.ljust(DIGEST_BYTES, b"\0") for beginning in complete)
+    opener = _Opener(rows, namespace, sorted({*keys, *ends}), hasher)
     opener.page(0, b"", 0, len(opener.keys))
     return TreeOpening(bytes(opener.shape), b"".join(opener.hashes))
 
@@ -311,6 +417,22 @@ class _Opener:
         while len(levels[0]) > 1:
             levels.insert(0, parent_level(levels[0], self._hasher))
         self._place(_Page(depth, path, levels), 0, 0, first, last)
+
+    def below(self, depth: int, path: bytes, beginning: bytes) -> list[bytes]:
+        """Return the key digests below a page that begin with `beginning`, ascending."""
+        page_key = self._prefix + bytes([depth]) + path
+        stored = self._rows.get(page_key)
+        if stored is None:
+            if depth:
+                raise missing_page(page_key)
+            return []
+        found = []
+        for nibble, slot in enumerate(decode_page(page_key, depth, path, stored)):
+            if len(slot) == LEAF_BYTES:
+                found += [slot[:DIGEST_BYTES]] if slot.startswith(beginning) else []
+            elif (slot and depth >= 2 * len(beginning)) or (slot and nibble_of(beginning, depth) == nibble):
+                found += self.below(depth + 1, child_path(path, depth, nibble), beginning)
+        return found
 
     def _place(self, page: _Page, level: int, at: int, first: int, last: int) -> None:
         """Collect the part of the opening below node `at` of a level, for the keys `first` to `last` - 1."""

@@ -1,4 +1,4 @@
-// BLAKE3 in the mode `derive_key`, with 32 bytes of output.
+// BLAKE3 in the modes `derive_key` and `keyed_hash`, with 32 bytes of output.
 // Source: O'Connor, Aumasson, Neves, Wilcox-O'Hearn, "BLAKE3: one function, fast everywhere" (2020), section 2.
 
 const BLOCK_BYTES = 64;
@@ -7,6 +7,7 @@ const CHUNK_START = 1;
 const CHUNK_END = 2;
 const PARENT = 4;
 const ROOT = 8;
+const KEYED_HASH = 16;
 const DERIVE_KEY_CONTEXT = 32;
 const DERIVE_KEY_MATERIAL = 64;
 
@@ -94,8 +95,12 @@ function tree(input, key, counter, flags, last) {
 export const contextKey = (context) => tree(context, IV, 0, DERIVE_KEY_CONTEXT, ROOT);
 
 /** Return the 32 bytes derived from `material` under a context's key. */
-export function deriveKey(key, material) {
-  const words = tree(material, key, 0, DERIVE_KEY_MATERIAL, ROOT);
+export const deriveKey = (key, material) => bytesOf(tree(material, key, 0, DERIVE_KEY_MATERIAL, ROOT));
+
+/** Return the 32 bytes of the keyed hash of `input`; `key` has 32 bytes. */
+export const keyedHash = (key, input) => bytesOf(tree(input, wordsOf(key).subarray(0, 8), 0, KEYED_HASH, ROOT));
+
+function bytesOf(words) {
   const bytes = new Uint8Array(32);
   const view = new DataView(bytes.buffer);
   words.forEach((word, at) => view.setInt32(4 * at, word, true));

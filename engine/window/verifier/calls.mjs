@@ -1,17 +1,34 @@
 // The keys that witnesses call for in the trees of `atoms`, `edges` and `tags` (SPEC.md, section 20).
 
-import { compare, equal, toHex } from "./bytes.mjs";
-import { keyDigest, valueDigest } from "./hashes.mjs";
+import { compare, equal, join, toHex } from "./bytes.mjs";
+import { membersOf, setRow } from "./chunks.mjs";
+import { HASH_BYTES, keyDigest, valueDigest } from "./hashes.mjs";
 import { openedRoot } from "./opening.mjs";
 import { check } from "./refusal.mjs";
 
 export const OPENED_NAMESPACES = ["atoms", "edges", "tags"];
 
+const EDGES = "edges";
+const padded = (beginning) => join(beginning, new Uint8Array(HASH_BYTES - beginning.length));
+
 const sameValue = (a, b) => (a === null || b === null ? a === b : equal(a, b));
 
 export class Calls {
-  constructor() {
+  constructor(labelKey) {
+    this.labelKey = labelKey;
     this.namespaces = new Map(OPENED_NAMESPACES.map((name) => [name, new Map()]));
+    this.complete = new Map();
+  }
+
+  /** Call for a chunk of a set, given behind its salt, or null; return its members. */
+  members(group, value, number, committed) {
+    this.add("tags", setRow(this.labelKey, group, value, number), committed);
+    return membersOf(committed);
+  }
+
+  /** Require that the tree of edges has no leaf with this beginning but those that are called for. */
+  addComplete(beginning) {
+    this.complete.set(toHex(beginning), beginning);
   }
 
   /** Call for a key: `value` is what the witness says its leaf holds, or null if it says that the key is absent. */
@@ -24,20 +41,21 @@ export class Calls {
   }
 
   has(namespace) {
-    return this.namespaces.get(namespace).size > 0;
+    return this.namespaces.get(namespace).size > 0 || (namespace === EDGES && this.complete.size > 0);
   }
 
   /** Refuse unless the opening, {shape, hashes}, leads from the keys called for to `root`. */
   checkTree(namespace, { shape, hashes }, root) {
-    const leaves = [...this.namespaces.get(namespace).values()]
-      .map(({ key, value }) => ({
-        key: keyDigest(namespace, key),
-        value: value === null ? null : valueDigest(namespace, value),
-      }))
-      .sort((a, b) => compare(a.key, b.key));
+    const complete = namespace === EDGES ? [...this.complete.values()] : [];
+    const wanted = new Map(complete.map(padded).map((key) => [toHex(key), { key, value: null }]));
+    for (const { key, value } of this.namespaces.get(namespace).values()) {
+      const leaf = keyDigest(namespace, key);
+      wanted.set(toHex(leaf), { key: leaf, value: value === null ? null : valueDigest(namespace, value) });
+    }
+    const leaves = [...wanted.values()].sort((a, b) => compare(a.key, b.key));
     const keys = leaves.map(({ key }) => key);
     const values = leaves.map(({ value }) => value);
-    const found = openedRoot(keys, values, shape, hashes);
+    const found = openedRoot(keys, values, shape, hashes, complete);
     check(equal(found, root), "tree", `the opening leads to another root of ${namespace}`);
   }
 }

@@ -1,16 +1,23 @@
 // Chunks of sets of ordinals, and the keys of their rows (SPEC.md, section 10).
 
+import { keyedHash } from "./blake3.mjs";
 import { bigEndian, join } from "./bytes.mjs";
 import { check } from "./refusal.mjs";
 
 export const CHUNK_ORDINALS = 65_536;
 const BITS_BYTES = 8192;
 const LISTED_MAX = 4095;
-const GROUP_LIVE = 1;
-const GROUP_TAG = 2;
+const SALT_BYTES = 16;
+const TERMS = 0;
+const TAGS_OF = 8;
+export const GROUP_LIVE = 1;
+export const GROUP_TAG = 2;
 
-/** Return the members of a chunk, ascending. */
-export function readChunk(bytes) {
+/** Return the members of a chunk that follows its salt, ascending; null stands for a chunk without members. */
+export function membersOf(committed) {
+  if (committed === null) return [];
+  check(committed.length > SALT_BYTES, "chunk", "no chunk follows the salt");
+  const bytes = unsalted(committed);
   return bytes.length === BITS_BYTES ? membersOfBits(bytes) : membersOfList(bytes);
 }
 
@@ -35,7 +42,22 @@ function membersOfList(bytes) {
   return members;
 }
 
-const setRow = (group, name, chunk) => join(Uint8Array.of(group), name, Uint8Array.of(0), bigEndian(chunk, 2));
+/** Return the bytes that follow the salt. */
+export const unsalted = (committed) => committed.subarray(SALT_BYTES);
 
-export const tagRow = (identity, chunk) => setRow(GROUP_TAG, identity, chunk);
-export const liveRow = (chunk) => setRow(GROUP_LIVE, new Uint8Array(0), chunk);
+const LABEL_BYTES = 16;
+function labelOf(labelKey, group, value) {
+  const label = keyedHash(labelKey, join(Uint8Array.of(group), value)).subarray(0, LABEL_BYTES);
+  label[0] |= 0x80;
+  return label;
+}
+
+/** Return the name of the index row of a term. */
+export const termLabel = (labelKey, term) => labelOf(labelKey, TERMS, term);
+
+/** Return the key of a chunk of the set that a group and a value name. */
+export const setRow = (labelKey, group, value, chunk) =>
+  join(Uint8Array.of(group), labelOf(labelKey, group, value), bigEndian(chunk, 2));
+
+/** Return the key of the tags of an ordinal. */
+export const tagsRow = (ordinal) => join(Uint8Array.of(TAGS_OF), bigEndian(ordinal, 4));

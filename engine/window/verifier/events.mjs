@@ -1,6 +1,6 @@
 // Headers and payloads of events (SPEC.md, section 5).
 
-import { equal } from "./bytes.mjs";
+import { compare, equal, utf8 } from "./bytes.mjs";
 import { readBodyItem, readItem } from "./cbor.mjs";
 import {
   ORDINAL_MAX,
@@ -13,20 +13,21 @@ import {
   list,
   number,
   optional,
+  predicateCode,
   record,
   text,
 } from "./fields.mjs";
 import { readFurther } from "./further.mjs";
-import { H } from "./hashes.mjs";
+import { FORMAT, H } from "./hashes.mjs";
 import { check } from "./refusal.mjs";
 
-const FORMAT = 2n;
 const SALT_BYTES = 32;
 const CREATED_MIN = -62_135_596_800_000_000n;
 const CREATED_MAX = 253_402_300_799_999_999n;
 export const ATOM_ADDED = 1;
 export const EDGE_ADDED = 8;
 export const CHECKPOINT = 10;
+export const FOREIGN_HEAD = 14;
 
 const COMMON = [
   ["format", integer()],
@@ -41,8 +42,8 @@ const COMMON = [
 const ATOM = [
   ["id", bytes(16)],
   ["ordinal", number(ORDINAL_MAX)],
-  ["replaced", optional(number(ORDINAL_MAX))],
 ];
+const REVISION = [...ATOM, ["replaced", number(ORDINAL_MAX)]];
 const EDGE = [
   ["src", bytes(16)],
   ["type", code],
@@ -60,27 +61,56 @@ const ATOM_BODY = [
   ["provenance", label],
   ["trust", optional(integer(100n))],
   ["created", optional(integer(CREATED_MAX, CREATED_MIN))],
-  ["occurrence", integer()],
+  ["occurrence", optional(integer())],
   ["key", optional(text(512))],
 ];
+const GENESIS = [
+  ["store_id", bytes(16)],
+  ["analyzer", label],
+  ["fingerprint", bytes(32)],
+  ["label_commitment", bytes(32)],
+  ["rules", integer(255n, 1n)],
+];
+const FOREIGN_DETAIL = [
+  ["store_id", bytes(16)],
+  ["size", integer(SEQ_MAX + 1n, 1n)],
+  ["root", bytes(32)],
+];
+const FACT = [[["id", optional(bytes(16))]], [["data", bytesUpTo(1_048_576)]]];
+/** The kinds without a subject; a fact has none if it has no atom. */
+const NO_SUBJECT = [0, 7, CHECKPOINT, FOREIGN_HEAD];
 const REASON = [["reason", text(1024)]];
 const TAGS = [["tags", tags]];
 
+export const NAMESPACES = ["atoms", "edges", "index", "tags"];
+const namedRootList = list(record([["name", text(32, 1)], ["root", bytes(32)]]), 64);
+
+/** The roots of namespaces: pairs of a name and a root, ascending by name, with the four names among them. */
+export function namedRoots(item, reason) {
+  const pairs = namedRootList(item, reason);
+  const names = pairs.map(({ name }) => name);
+  const ascending = names.every((name, at) => at === 0 || compare(utf8(names[at - 1]), utf8(name)) < 0);
+  check(ascending && NAMESPACES.every((name) => names.includes(name)), reason, "not the roots of the namespaces");
+  return pairs.map(({ name, root }) => [name, root]);
+}
+
 /** Of each kind of event the detail fields of its header and the fields of its body. */
 const KINDS = new Map([
-  [0, [[["store_id", bytes(16)], ["analyzer", label], ["fingerprint", bytes(32)]], [["id_key", bytes(32)]]]], // genesis
+  [0, [GENESIS, ["id_key", "label_key", "row_key"].map((name) => [name, bytes(32)])]], // genesis
   [ATOM_ADDED, [ATOM, ATOM_BODY]],
-  [2, [ATOM, ATOM_BODY]], // atom_revised
+  [2, [REVISION, ATOM_BODY]], // atom_revised
   [3, [ATOM, REASON]], // atom_tombstoned
   [4, [ATOM, REASON]], // atom_revived
   [5, [ATOM, TAGS]], // tags_added
   [6, [ATOM, TAGS]], // tags_removed
-  [7, [[["code", code]], [["name", label]]]], // edge_type_registered
+  [7, [[["code", predicateCode]], [["name", label]]]], // edge_type_registered
   [EDGE_ADDED, [EDGE, [["weight", bytes(4)], ["data", bytesUpTo(4096)]]]],
   [9, [EDGE, REASON]], // edge_removed
-  [CHECKPOINT, [[["root", bytes(32)]], [["roots", list(bytes(32), 4, 4)]]]],
+  [CHECKPOINT, [[["root", bytes(32)]], [["roots", namedRoots]]]],
   [11, [ATOM, [...REASON, ["contents", list(bytes(32), 65_536)]]]], // erased
   [13, [EDGE, REASON]], // edge_erased
+  [FOREIGN_HEAD, [FOREIGN_DETAIL, [["note", optional(text(65_536))]]]], // foreign_head
+  ...Array.from({ length: 32 }, (_, at) => [32 + at, FACT]), // facts
 ]);
 
 /** Return the fields of a canonical header; those of its kind are in `detail`. */
@@ -89,10 +119,13 @@ export function readHeader(raw) {
   const items = readItem(raw);
   check(Array.isArray(items) && items.length >= COMMON.length, reason, "not an array of the common fields");
   const { format, ...header } = record(COMMON)(items.slice(0, COMMON.length), reason);
-  check(format === FORMAT, reason, "of another format");
+  check(format === BigInt(FORMAT), reason, "of another format");
   check(KINDS.has(header.kind), reason, "of a kind of event that is not known");
   const [detail] = KINDS.get(header.kind);
-  return { ...header, detail: record(detail)(items.slice(COMMON.length), reason) };
+  const own = record(detail)(items.slice(COMMON.length), reason);
+  const noSubject = NO_SUBJECT.includes(header.kind) || own.id === null;
+  check(!noSubject || header.prev === null, reason, "an event without a subject that has a previous event");
+  return { ...header, detail: own };
 }
 
 /** Return the body in a payload that `commitment` binds; canonical for an event of this kind. */

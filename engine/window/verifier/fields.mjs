@@ -5,7 +5,7 @@ import { isBytes, utf8 } from "./bytes.mjs";
 import { check } from "./refusal.mjs";
 
 export const INTEGER_MAX = 2n ** 63n - 1n;
-export const SEQ_MAX = 2n ** 53n;
+export const SEQ_MAX = 2n ** 53n - 1n;
 export const ORDINAL_MAX = 2n ** 32n - 1n;
 
 /** An unsigned integer, as a BigInt. */
@@ -65,10 +65,14 @@ export const record = (fields) => (item, reason) => {
   return Object.fromEntries(fields.map(([name, read], at) => [name, read(item[at], reason)]));
 };
 
-/** The code of an edge type (section 5): one byte of 01 to 7F, or two of which the first is 80 or more. */
-export function code(item, reason) {
-  const one = isBytes(item) && item.length === 1 && item[0] >= 0x01 && item[0] <= 0x7f;
-  const two = isBytes(item) && item.length === 2 && item[0] >= 0x80;
-  check(one || two, reason, "not the code of an edge type");
+/** The code of a registered predicate (section 3.4): 8 bytes of which the first is 80 or more. */
+export function predicateCode(item, reason) {
+  check(isBytes(item) && item.length === 8 && item[0] >= 0x80, reason, "not the code of a registered predicate");
   return item;
+}
+
+/** The code of an edge type (section 3.4): one byte of 01 to 7F, or the code of a registered predicate. */
+export function code(item, reason) {
+  if (isBytes(item) && item.length === 1 && item[0] >= 0x01 && item[0] <= 0x7f) return item;
+  return predicateCode(item, reason);
 }

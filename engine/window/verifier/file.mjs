@@ -2,19 +2,20 @@
 
 import { isBytes } from "./bytes.mjs";
 import { readItem } from "./cbor.mjs";
-import { isList } from "./claims.mjs";
-import { anyBytes, list, optional, record } from "./fields.mjs";
+import { EDGES_OF, TAGS_OF, isList } from "./claims.mjs";
+import { anyBytes, bytes, list, optional, record } from "./fields.mjs";
+import { FORMAT } from "./hashes.mjs";
 import { check } from "./refusal.mjs";
 import { readOpening } from "./roots.mjs";
 import { readSegments } from "./segments.mjs";
 
 const MAGIC = "memroot-proof";
-const VERSION = 2n;
 const PROOF_BYTES_MAX = 65_536;
 const BUNDLE_BYTES_MAX = 16_777_216;
 /** How many fields follow the number in the witness of each claim. */
-const WITNESS_FIELDS = [null, 2, 0, 2, 0, 2, 2, 2, 1, 3, 2, 3, 1, 2, 2];
+const WITNESS_FIELDS = [null, 2, 0, 2, 0, 3, 3, 2, 1, 3, 2, 3, 1, 2, 2, 1, 3, 2];
 
+const isListOfAtom = (number) => number === EDGES_OF || number === TAGS_OF;
 const any = (item) => item;
 const LINK = record([
   ["header", anyBytes],
@@ -29,7 +30,8 @@ const PARTS = record([
   ["magic", any],
   ["version", any],
   ["link", optional(LINK)],
-  ["opening", optional(readOpening)],
+  ["opening", readOpening],
+  ["labelKey", optional(bytes(32))],
   ["segments", optional(readSegments)],
   ["atoms", optional(TREE)],
   ["edges", optional(TREE)],
@@ -41,11 +43,11 @@ const PARTS = record([
 export function readProof(proof, claims) {
   check(isBytes(proof), "input", "the proof is not a byte string");
   const [first] = claims;
-  const small = claims.length === 1 && !isList(first.number) && !first.opened;
+  const small = claims.length === 1 && !isList(first.number) && !isListOfAtom(first.number) && !first.opened;
   check(proof.length <= (small ? PROOF_BYTES_MAX : BUNDLE_BYTES_MAX), "size", "the proof is too large");
   const items = readItem(proof);
   check(Array.isArray(items), "form", "the proof is not an array");
-  check(items[0] === MAGIC && items[1] === VERSION, "version", "not a proof of version 2");
+  check(items[0] === MAGIC && items[1] === BigInt(FORMAT), "version", `not a proof of format ${FORMAT}`);
   const parts = PARTS(items, "form");
   checkWitnesses(parts.witnesses, claims);
   return parts;

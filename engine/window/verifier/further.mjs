@@ -1,6 +1,6 @@
 // The further fields of a body: one map from number to value behind the other fields (SPEC.md, section 5).
 
-import { integer, list, text } from "./fields.mjs";
+import { SEQ_MAX, bytes, integer, list, record, text } from "./fields.mjs";
 import { check } from "./refusal.mjs";
 import { writeHead } from "./cbor.mjs";
 
@@ -31,26 +31,34 @@ function meta(item, reason) {
   return new Map([...item].map(([key, value]) => [metaKey(key, reason), metaValue(value, reason)]));
 }
 
-const OF_EVERY_BODY = [
-  ["request", text(128, 1)],
-  ["origin", text(256, 1)],
-];
-const OF_AN_ATOM = [
+const origin = record([
+  ["store_id", bytes(16)],
+  ["seq", integer(SEQ_MAX)],
+  ["commitment", bytes(32)],
+  ["time", integer()],
+]);
+
+const OF_EVERY_BODY = new Map([
+  [0n, ["request", text(128, 1)]],
+  [1n, ["origin", origin]],
+  [5n, ["pipeline", text(256, 1)]],
+]);
+const OF_AN_ATOM = new Map([
   ...OF_EVERY_BODY,
-  ["meta", meta],
-  ["aliases", list(text(512, 1), 32, 1)],
-  ["folder", text(512, 1)],
-];
+  [2n, ["meta", meta]],
+  [3n, ["aliases", list(text(512, 1), 32, 1)]],
+  [4n, ["folder", text(512, 1)]],
+]);
 
 /** Return every further field by name, null where it is absent; `map` is undefined where the body has none. */
 export function readFurther(map, ofAtom, reason) {
   const fields = ofAtom ? OF_AN_ATOM : OF_EVERY_BODY;
-  const found = Object.fromEntries(fields.map(([name]) => [name, null]));
+  const found = Object.fromEntries([...fields.values()].map(([name]) => [name, null]));
   if (map === undefined) return found;
   check(map.size > 0, reason, "the map of further fields is empty");
   for (const [key, value] of map) {
-    check(typeof key === "bigint" && key >= 0n && key < fields.length, reason, "a further field has no such number");
-    const [name, read] = fields[Number(key)];
+    check(fields.has(key), reason, "a further field has no such number");
+    const [name, read] = fields.get(key);
     found[name] = read(value, reason);
   }
   return found;

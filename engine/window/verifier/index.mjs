@@ -1,13 +1,14 @@
 // The verifier of memroot proofs, for pages and other programs. It does no input or output and keeps nothing.
 //
-//   import { consistency, trustCheckpoint, trustRoot, verify } from "./verifier/index.mjs";
+//   import { consistency, readEnvelope, trustCheckpoint, trustRoot, verify } from "./verifier/index.mjs";
 //
 //   const trusted = trustRoot({ root: "fb3a…", store: "4a70a9f9-4e80-…" });   // or
 //   const trusted = await trustCheckpoint(note, ["name+keyid+key"]);
 //   const { facts, size, log } = verify(proof, trusted, ["atom 1f0c0000-… live", "none-tagged kitchen"]);
 //   const { size, into } = consistency(older, newer, proof);
+//   const { basis, note, claims, proof } = readEnvelope(file);
 //
-// All four throw Refused: `reason` is a word of SPEC.md, section 20.9 (or `rollback` or `fork`), `detail` says more.
+// All five throw Refused: `reason` is a word of SPEC.md, section 20.9 (or `rollback` or `fork`), `detail` says more.
 // No other error is thrown for any bytes.
 //
 // `trusted` is what the person trusts, and must not come from whoever made the proof. It is a frozen object:
@@ -33,6 +34,7 @@ import { checkSignatures } from "./signatures.mjs";
 import { verify as verifyClaims } from "./verifier.mjs";
 import { parseClaim, parseId, parseNumber, parseRoot, splitWords } from "./words.mjs";
 
+export { readEnvelope, startsEnvelope } from "./envelope.mjs";
 export { Refused } from "./refusal.mjs";
 
 /** Trust an overall root, in hex, of the store with this id; `size` is the number of events, if it is known. */

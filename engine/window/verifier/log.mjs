@@ -56,6 +56,12 @@ export function checkInclusion(leaf, index, size, path, root) {
   check(climb.done && equal(hash, root), reason, "the path does not lead to the root");
 }
 
+/** Return the root of a log without its last leaf, of which `path` is the path. */
+export function rootBefore(path) {
+  const [smallest, ...larger] = hashesOf(path);
+  return larger.reduce((root, left) => logNode(left, root), smallest ?? logRoot([]));
+}
+
 /** Refuse unless the log of `size` begins with that of `oldSize` (RFC 9162, section 2.1.4.2). */
 export function checkConsistency(oldSize, oldRoot, size, root, path) {
   const reason = "consistency";

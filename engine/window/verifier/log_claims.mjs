@@ -1,10 +1,10 @@
-// Claims 11 to 14: about the log (SPEC.md, section 20).
+// Claims 11 to 14 and 17: about the log (SPEC.md, section 20).
 //
 // Each function takes a claim, its witness without the number, the log {size, root} and the store id, and returns what
 // is shown.
 
-import { equal, fromBigEndian } from "./bytes.mjs";
-import { CHECKPOINT, readHeader, readPayload } from "./events.mjs";
+import { bigEndian, equal, fromBigEndian, join } from "./bytes.mjs";
+import { CHECKPOINT, FOREIGN_HEAD, readHeader, readPayload } from "./events.mjs";
 import { anyBytes, optionalBytes } from "./fields.mjs";
 import { checkConsistency, checkInclusion, logLeaf } from "./log.mjs";
 import { check, checkPresence } from "./refusal.mjs";
@@ -48,4 +48,15 @@ function prefixOfRoot({ subject }, [rawOpening, rawPath], log, storeId) {
   return { shows: "LogPrefix", size: opening.size, into: log.size };
 }
 
-export const LOG_CLAIMS = { 11: event, 12: prefix, 13: recordedRoot, 14: prefixOfRoot };
+function seenHead({ subject }, [rawHeader, rawPath], log) {
+  const bytes = anyBytes(rawHeader, "form");
+  const path = anyBytes(rawPath, "form");
+  const header = readHeader(bytes);
+  checkInclusion(logLeaf(bytes), header.seq, log.size, path, log.root);
+  check(header.kind === FOREIGN_HEAD, "header", "the event records no head of another store");
+  const { store_id: store, size, root } = header.detail;
+  check(equal(join(store, bigEndian(size, SIZE_BYTES), root), subject), "header", "the event records another head");
+  return { shows: "SeenHead", header };
+}
+
+export const LOG_CLAIMS = { 11: event, 12: prefix, 13: recordedRoot, 14: prefixOfRoot, 17: seenHead };

@@ -16,11 +16,12 @@ const isLeaf = (origin) => origin === OWN_LEAF || origin === OTHER_LEAF;
 
 class Walk {
   /** `digests` are key digests, ascending, each once; `values` their value digests, null of keys that are absent. */
-  constructor(digests, values, shape, hashes) {
+  constructor(digests, values, shape, hashes, complete) {
     this.digests = digests;
     this.values = values;
     this.shape = shape;
     this.hashes = hashes;
+    this.complete = complete;
     this.shapeAt = 0;
     this.hashesAt = 0;
   }
@@ -50,15 +51,24 @@ class Walk {
     }
   }
 
-  side(from, to, depth) {
-    return from === to ? [this.hash(), HASH_OF_THE_PROOF] : this.subtree(from, to, depth);
+  side(from, to, depth, isComplete) {
+    if (from !== to) return this.subtree(from, to, depth);
+    const hash = this.hash();
+    check(!isComplete || equal(hash, EMPTY), "list", "the list leaves out leaves of the tree");
+    return [hash, HASH_OF_THE_PROOF];
+  }
+
+  /** Tell whether the keys hold every leaf below a node on the path of key `at`. */
+  isComplete(at, depth) {
+    return this.complete.some((begin) => 8 * begin.length <= depth && startsWith(this.digests[at], begin));
   }
 
   node(from, to, depth) {
     check(depth < DEPTH_MAX, "shape", "the walk is too deep");
     const middle = split(this.digests, from, to, depth);
-    const [left, leftOrigin] = this.side(from, middle, depth + 1);
-    const [right, rightOrigin] = this.side(middle, to, depth + 1);
+    const isComplete = this.isComplete(from, depth);
+    const [left, leftOrigin] = this.side(from, middle, depth + 1, isComplete);
+    const [right, rightOrigin] = this.side(middle, to, depth + 1, isComplete);
     const leftEmpty = equal(left, EMPTY);
     const rightEmpty = equal(right, EMPTY);
     check(!leftEmpty || !(rightEmpty || isLeaf(rightOrigin)), "shape", "a node has fewer than two leaves");
@@ -83,6 +93,7 @@ class Walk {
     for (let at = from; at < to; at++) {
       check(!equal(key, this.digests[at]), "other-leaf", "the leaf is that of the key itself");
     }
+    check(!this.complete.some((begin) => startsWith(key, begin)), "list", "the list leaves out a leaf of the tree");
     return H("leaf", key, value);
   }
 
@@ -91,9 +102,16 @@ class Walk {
   }
 }
 
-/** Return the root that `shape` and `hashes` lead to; both must be used up. */
-export function openedRoot(digests, values, shape, hashes) {
-  const walk = new Walk(digests, values, shape, hashes);
+const startsWith = (bytes, begin) => equal(bytes.subarray(0, begin.length), begin);
+
+/**
+ * Return the root that `shape` and `hashes` lead to; both must be used up.
+ *
+ * `complete` holds beginnings of key digests: `digests` has every leaf with such a beginning, and the beginning itself,
+ * filled up with zeros, as a key that is absent.
+ */
+export function openedRoot(digests, values, shape, hashes, complete = []) {
+  const walk = new Walk(digests, values, shape, hashes, complete);
   const [root] = walk.subtree(0, digests.length, 0);
   check(walk.shapeAt === shape.length, "shape", "a part of the shape is left over");
   check(walk.hashesAt === hashes.length, "shape", "some hashes are left over");

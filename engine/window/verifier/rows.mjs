@@ -1,13 +1,14 @@
 // Rows of index segments: the row of a term, or its two neighbours (SPEC.md, sections 12 and 20).
 
 import { bigEndian, compare, equal, fromBigEndian, isBytes } from "./bytes.mjs";
+import { unsalted } from "./chunks.mjs";
 import { anyBytes, bytes, integer, record } from "./fields.mjs";
 import { H, HASH_BYTES } from "./hashes.mjs";
 import { check } from "./refusal.mjs";
 
 const ROW_HEAD_BYTES = 5;
 const BYTES_A_DOCUMENT = 3;
-const NAME_BYTES_MAX = 65;
+const NAME_BYTES_MAX = 16;
 
 const ENTRY = record([
   ["index", integer()],
@@ -85,7 +86,7 @@ function readEntry(item, term, segment) {
   let found = [];
   let leaves;
   if (isBytes(shown)) {
-    found = readRow(shown, segment);
+    found = readRow(unsalted(shown), segment);
     leaves = [rowLeaf(term, H("row-inner", shown))];
   } else {
     const rows = readNeighbours(shown, term, index, segment);
@@ -96,13 +97,23 @@ function readEntry(item, term, segment) {
   return found;
 }
 
-/** Return a Map from ordinal to tf, by ascending ordinal, of all documents that have the term, dead ones too. */
-export function readRows(item, term, { segments }) {
+/**
+ * Return a Map from ordinal to tf, ascending, of all documents from `first` to `last` that have the term, dead or not,
+ * and the starts of the segments with a row of the term, whether or not one of these documents is in it.
+ */
+export function readRows(item, name, { first, last }, { segments }) {
+  const wanted = segments.filter(({ start, ordinals }) => start <= last && first < start + ordinals);
   check(Array.isArray(item), "form", "the rows are not an array");
-  check(item.length === segments.length, "form", "not one entry of rows for each segment");
+  check(item.length === wanted.length, "form", "not one entry of rows for each segment");
   const found = new Map();
-  segments.forEach((segment, at) => {
-    for (const [offset, frequency] of readEntry(item[at], term, segment)) found.set(segment.start + offset, frequency);
+  const starts = [];
+  wanted.forEach((segment, at) => {
+    const documents = readEntry(item[at], name, segment);
+    if (documents.length > 0) starts.push(segment.start);
+    for (const [offset, frequency] of documents) {
+      const ordinal = segment.start + offset;
+      if (first <= ordinal && ordinal <= last) found.set(ordinal, frequency);
+    }
   });
-  return found;
+  return { frequencies: found, starts };
 }

@@ -1,6 +1,7 @@
 // Verifier keys, and the signatures of notes by known keys (SPEC.md, section 21). Ed25519 is WebCrypto's.
 
 import { equal, fromBase64, fromBigEndian, join, toHex, utf8 } from "./bytes.mjs";
+import { INTEGER_MAX } from "./fields.mjs";
 import { isKeyName } from "./notes.mjs";
 import { check } from "./refusal.mjs";
 import { sha256 } from "./sha256.mjs";
@@ -53,6 +54,7 @@ async function timeOf({ name, signature }, key, text) {
     return null;
   }
   const time = fromBigEndian(signature.subarray(0, TIME_BYTES));
+  check(time <= INTEGER_MAX, "signature", `the cosignature of ${name} has a time over 2^63 - 1`);
   const message = utf8(`cosignature/v1\ntime ${time}\n${text}`);
   const signed = await isSigned(message, signature.subarray(TIME_BYTES), key.publicKey);
   check(signed, "signature", `the cosignature of ${name} does not verify`);
@@ -67,6 +69,9 @@ async function timeOf({ name, signature }, key, text) {
  */
 export async function checkSignatures({ text, signatures }, vkeys) {
   const known = vkeys.map(parseVkey);
+  const witnesses = known.filter(({ type }) => type === WITNESS);
+  const isDouble = (a, b) => a.name !== b.name && equal(a.publicKey, b.publicKey);
+  check(!witnesses.some((a) => witnesses.some((b) => isDouble(a, b))), "input", "two witnesses have one public key");
   const cannot = known.length > 0 ? await whyUnchecked() : null;
   const lines = [];
   for (const line of signatures) {

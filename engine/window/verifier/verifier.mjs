@@ -2,12 +2,13 @@
 
 import { equal } from "./bytes.mjs";
 import { Calls, OPENED_NAMESPACES } from "./calls.mjs";
-import { checkBasis, isList, isState, readClaims } from "./claims.mjs";
+import { checkBasis, isLabelled, isList, isState, readClaims } from "./claims.mjs";
 import { CHECKPOINT, readHeader } from "./events.mjs";
 import { readProof, witnessFields } from "./file.mjs";
+import { H } from "./hashes.mjs";
 import { LEAF_CLAIMS } from "./leaf_claims.mjs";
 import { LIST_CLAIMS } from "./list_claims.mjs";
-import { checkInclusion, logLeaf } from "./log.mjs";
+import { checkInclusion, logLeaf, rootBefore } from "./log.mjs";
 import { LOG_CLAIMS } from "./log_claims.mjs";
 import { check, checkPresence } from "./refusal.mjs";
 import { overallRoot } from "./roots.mjs";
@@ -26,12 +27,12 @@ export function verify(proof, basis, claims) {
   const parts = readProof(proof, sorted);
   const hasState = sorted.some(({ number }) => isState(number));
   const hasLists = sorted.some(({ number }) => isList(number));
-  checkPresence(parts.link, basis.kind === "log" && hasState, "the link");
-  checkPresence(parts.opening, basis.kind === "root" || hasState, "the opening");
+  checkPresence(parts.link, basis.kind === "log", "the link");
   checkPresence(parts.segments, hasLists, "the list of segments");
   const log = readLog(parts, basis);
   const index = hasLists ? readIndex(parts) : null;
-  const calls = new Calls();
+  checkLabelKey(parts, sorted.some(({ number }) => isLabelled(number)));
+  const calls = new Calls(parts.labelKey);
   const shown = new Array(sorted.length);
   sorted.forEach((claim, at) => {
     const witness = witnessFields(parts.witnesses[at], claim);
@@ -43,7 +44,6 @@ export function verify(proof, basis, claims) {
 
 /** Return the log, {size, root}, that the basis stands for; refuse an opening that does not follow from the basis. */
 function readLog({ link, opening }, basis) {
-  if (opening === null) return basis;
   if (basis.kind === "log") {
     checkLink(link, opening, basis);
     return basis;
@@ -53,19 +53,27 @@ function readLog({ link, opening }, basis) {
   return { size: opening.size, root: opening.log };
 }
 
-/** Refuse unless the last event of the log is a checkpoint that holds the root of the opening. */
+/** Refuse unless the last event of the log is a checkpoint of the opening, which opens this log and this store. */
 function checkLink(link, opening, basis) {
   const header = readHeader(link.header);
   check(header.kind === CHECKPOINT, "header", "the link is not a checkpoint");
   checkInclusion(logLeaf(link.header), header.seq, basis.size, link.path, basis.root);
   check(header.seq === basis.size - 1n, "header", "the link is not the last event");
+  check(opening.size === header.seq, "root", "the opening is not of the log before the checkpoint");
+  check(equal(opening.log, rootBefore(link.path)), "root", "the opening is about another log");
   check(equal(overallRoot(basis.store, opening), header.detail.root), "root", "the checkpoint holds another root");
-  check(opening.size === header.seq, "log-size", "the opening is not of the log before the checkpoint");
+}
+
+/** Refuse a label key that is missing, not needed, or not the one that the root commits to. */
+function checkLabelKey({ labelKey, opening }, isNeeded) {
+  checkPresence(labelKey, isNeeded, "the label key");
+  const isRight = labelKey === null || equal(H("label-key", labelKey), opening.labels);
+  check(isRight, "label", "the root commits to another label key");
 }
 
 function readIndex({ segments, opening }) {
   const index = checkSegments(segments);
-  check(equal(indexRoot(index), opening.index), "index", "the segments lead to another root of the index");
+  check(equal(indexRoot(index), opening.roots.get("index")), "index", "the segments lead to another root of the index");
   return index;
 }
 
@@ -78,6 +86,6 @@ function showClaim(claim, witness, { calls, index, log, storeId }) {
 function checkTrees(parts, calls) {
   for (const namespace of OPENED_NAMESPACES) {
     checkPresence(parts[namespace], calls.has(namespace), `the opening of ${namespace}`);
-    if (calls.has(namespace)) calls.checkTree(namespace, parts[namespace], parts.opening[namespace]);
+    if (calls.has(namespace)) calls.checkTree(namespace, parts[namespace], parts.opening.roots.get(namespace));
   }
 }
