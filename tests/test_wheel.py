@@ -164,19 +164,10 @@ def test_the_installed_wheel_verifies_a_proof(installed: Path, tmp_path: Path) -
     """A proof that `engine prove` writes is verified by `python -m proofs`."""
     engine: list[str | Path] = [installed / "engine", "--store", "sqlite:notes.db", "--quiet"]
     run([*engine, "add", "The kettle is descaled on Fridays."], tmp_path)
-    run([*engine, "prove", "no-term", "unicorn", "-o", "unicorn.proof"], tmp_path)
-    store = json.loads(run([*engine, "status", "--json"], tmp_path))["data"]["store_id"]
+    run([*engine, "prove", "no-term", "unicorn", "-o", "unicorn.memproof"], tmp_path)
     root = run([*engine, "root"], tmp_path).strip()
-    verify: list[str | Path] = [
-        installed / "python",
-        "-m",
-        "proofs",
-        "verify",
-        "unicorn.proof",
-        "no-term",
-        "unicorn",
-    ]
-    shown = json.loads(run([*verify, "--root", root, "--store-id", store], tmp_path))
+    verify: list[str | Path] = [installed / "python", "-m", "proofs", "unicorn.memproof"]
+    shown = json.loads(run([*verify, "--root", root], tmp_path))
     assert shown["verified"] is True
 
 

@@ -17,7 +17,6 @@ from engine.engine import Engine
 from engine.exchange.backup import export_store
 from engine.query.filters import Filters
 from engine.text.language.question import analyze_question
-from proofs.claim_words import words_of
 from tests.support.command_line import Cli
 from tests.support.leveldb import needs_leveldb
 
@@ -30,7 +29,7 @@ with Engine.open("memory:") as _memory:
     _made = io.BytesIO()
     export_store(_memory.store, _made.write)
     A_BACKUP = _made.getvalue()
-A_ROOT = ["--root", A_PROOF.basis.root.hex(), "--store-id", A_PROOF.basis.store_id.hex()]
+A_ROOT = ["--root", A_PROOF.basis.root.hex()]
 """A proof, and what it is verified against."""
 
 
@@ -43,13 +42,13 @@ def arguments(name: str, pair: Pair, here: Path) -> list[str]:
         '{"type":"entity","name":"kettle","entityType":"tool","observations":[]}'
     )
     (here / "kept.checkpoint").write_text(f"log.example\n7\n{'A' * 43}=\n")
-    (here / "made.proof").write_bytes(A_PROOF.data)
+    (here / "made.memproof").write_bytes(A_PROOF.envelope())
     (here / "made.backup").write_bytes(A_BACKUP)
     given: dict[str, list[str]] = {
         "terms": ["kettles"],
-        "prove": ["atom", first, "--out", "one.proof"],
+        "prove": ["atom", first, "--out", "one.memproof"],
         "proof": ["page", "--out", "verify.html"],
-        "verify-proof": ["made.proof", *A_ROOT, *words_of(A_PROOF.claims[0])],
+        "verify-proof": ["made.memproof", *A_ROOT],
         "verify-checkpoint": ["kept.checkpoint"],
         "key": ["new", "signing.key"],
         "memory": ["list", "--store", "memories"],

@@ -72,6 +72,27 @@ def test_wrong_use_is_exit_2(cli: Cli, args: list[str]) -> None:
     assert "--help" in result.envelope["error"]["hint"]
 
 
+OTHER_SPELLINGS = ["٣", "３", "²", "03", "+3", " 3", "3 ", "3\n", "1_0", "0x3", "3.0", "1e1", "", "-0", "-03"]
+
+
+@pytest.mark.parametrize("spelled", OTHER_SPELLINGS)
+def test_a_whole_number_has_one_spelling(cli: Cli, pair: Pair, spelled: str) -> None:
+    """ASCII digits without leading zeros are a number, and nothing else is."""
+    for option in ("--from", "--limit"):
+        assert cli("log", option, "1").code == 0
+        failed(cli("log", f"{option}={spelled}", "--json"), 2, "usage")
+    failed(cli("add", "a", f"--sequence={spelled}", "--json"), 2, "usage")
+    for events in (spelled, f"{spelled}..3", f"1..{spelled}"):
+        failed(cli("revert", "--dry-run", "--json", "--", events), 2, "invalid")
+
+
+@pytest.mark.parametrize("spelled", ["٣", "1_0", "nan", "inf", "-inf", "Infinity", " 1", "1.", ".5", "0x1p3"])
+def test_a_number_has_ascii_digits(cli: Cli, pair: Pair, spelled: str) -> None:
+    """A number with a fraction is digits with one point, and an exponent if needed."""
+    first, second = pair
+    failed(cli("link", first, "references", second, f"--weight={spelled}", "--json"), 2, "usage")
+
+
 INVALID = [
     ["add", " "],
     ["add", "a", "--tag", "\u200b"],
@@ -123,7 +144,7 @@ def test_an_ambiguous_id_is_exit_6(cli: Cli) -> None:
     result = cli("tombstone", "abcd", "--json")
     failed(result, 6, "conflict")
     assert all(f"{atom[:8]} 'Text of {atom[:4]}" in result.err for atom in ids)
-    assert cli("get", "ABCD-2", "--json").data["id"] == ids[1]
+    assert cli("get", "abcd2", "--json").data["id"] == ids[1]
 
 
 def test_a_contradiction_is_exit_6(cli: Cli, pair: Pair) -> None:

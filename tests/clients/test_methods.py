@@ -209,7 +209,7 @@ def test_commands_are_carried_out_with_the_name_of_the_token(tmp_path: Path) -> 
         both.remote.revise(added.id, title=None, trust=70)
         both.remote.link(added.id, "references", both.kettle, data=b"\xa0")
         receipts = both.remote.apply(
-            [Add("One."), Revise(added.id, tags=["hall"]), Tag(both.kettle, ("old",))], origin="test 1"
+            [Add("One."), Revise(added.id, tags=["hall"]), Tag(both.kettle, ("old",))], pipeline="test 1"
         )
         atom = both.local.get(added.id)
         assert (atom.tags, atom.trust) == (("hall",), 70)

@@ -14,9 +14,10 @@ from engine.commands import Add
 from engine.engine import Engine
 from engine.ledger.journal import read_header
 from engine.ledger.layout import EDGE_FROM, EDGE_TO, edge_from_key, edge_to_key
-from engine.ledger.queries import edges_at
-from engine.ledger.records import decode_edge, type_code
+from engine.ledger.queries import edges_at, recorded_type_code
+from engine.ledger.records import decode_edge
 from proofs.events import EventKind
+from proofs.hashing import predicate_code
 from proofs.leaves import EdgeType, State
 from tests.support.engines import CountingReader, backend_of, engine_on, head_of, rows_of, unchanged_by
 
@@ -168,7 +169,7 @@ def test_iteration_is_in_order_and_skips_the_removed(
     """`edges` returns the given types in the order of (type, other end), removed edges only on request."""
     engine = after(steps)
     codes = {
-        name: type_code(backend_of(engine), name) or b""
+        name: recorded_type_code(backend_of(engine), name) or b""
         for name in [*REGISTERED, *(k.name.lower() for k in EdgeType)]
     }
     live: dict[tuple[str, str, str], bool] = {}
@@ -200,7 +201,7 @@ def test_one_type_scans_its_own_prefix_only(kind: EdgeType | str, direction: Dir
                     engine.link(src, each, dst)
     at = atom_id(IDS[0])
     with head_of(engine) as rows:
-        code = bytes([kind]) if isinstance(kind, EdgeType) else type_code(rows, kind)
+        code = bytes([kind]) if isinstance(kind, EdgeType) else recorded_type_code(rows, kind)
         assert code is not None
         reader = CountingReader(rows)
         found = list(edges_at(reader, at, direction, [code]))
@@ -210,9 +211,10 @@ def test_one_type_scans_its_own_prefix_only(kind: EdgeType | str, direction: Dir
 
 
 def test_keys_are_in_the_order_of_type_and_id() -> None:
-    """Keys are ordered by (type, id): built-in types first, then predicates in order of registration."""
+    """Keys are ordered by (type, id): built-in types first, then predicates in the order of their codes."""
     engine = atoms_and_types()
-    kinds = [*EdgeType, *REGISTERED]
+    id_key = engine.store.identity.id_key
+    kinds = [*EdgeType, *sorted(REGISTERED, key=lambda name: predicate_code(id_key, name))]
     for dst in (IDS[2], IDS[1], IDS[3]):
         for kind in reversed(kinds):
             engine.link(IDS[0], kind, dst)
@@ -221,11 +223,13 @@ def test_keys_are_in_the_order_of_type_and_id() -> None:
     assert shown == [(name, dst) for name in names for dst in sorted(IDS[1:])]
 
 
-def test_registered_predicates_get_two_byte_codes_in_order() -> None:
-    """The n-th registered predicate has the code 0x8000 + n; registering it again appends no event."""
+def test_the_code_of_a_predicate_follows_from_its_name() -> None:
+    """The code is a hash of the name under the id key; registering it again appends no event."""
     engine = atoms_and_types()
-    codes = [type_code(backend_of(engine), name) for name in REGISTERED]
-    assert codes == [b"\x80\x00", b"\x80\x01", b"\x80\x02"]
+    codes = [recorded_type_code(backend_of(engine), name) for name in REGISTERED]
+    assert codes == [predicate_code(engine.store.identity.id_key, name) for name in REGISTERED]
+    assert all(code is not None and len(code) == 8 and code[0] >= 0x80 for code in codes)
+    assert recorded_type_code(backend_of(engine), "never.registered") is None
     assert unchanged_by(engine, lambda: [engine.register_type(name) for name in REGISTERED])
 
 
@@ -233,7 +237,7 @@ def test_a_built_in_type_needs_no_registering() -> None:
     """Registering a built-in name appends no event; its code stays one byte."""
     engine = engine_on()
     assert not engine.register_type("part_of").changed
-    assert type_code(backend_of(engine), "part_of") == b"\x05"
+    assert recorded_type_code(backend_of(engine), "part_of") == b"\x05"
 
 
 def test_the_numbers_of_the_built_in_types_are_fixed() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import count, cycle
 from unittest.mock import patch
+from uuid import UUID
 
 import pytest
 from hypothesis import given, settings
@@ -28,7 +29,7 @@ pytestmark = pytest.mark.slow
 ERASED = "A text that was erased."
 CONTENTS = ("one", "two", "Three, with ünïcödé", "four", ERASED, "five 🦉")
 KEYS = ("key", "other")
-IDS = tuple(f"{number:032x}" for number in (1, 2))
+IDS = tuple(str(UUID(int=number)) for number in (1, 2))
 
 
 def filled() -> Engine:
@@ -70,7 +71,7 @@ others = st.one_of(
     st.builds(Revive, st.sampled_from(IDS)),
     st.builds(Link, st.just(IDS[0]), st.just("references"), st.just(IDS[1])),
 )
-ENDS = (*map(bytes.fromhex, IDS), bytes(15) + b"\x09")
+ENDS = (*map(atom_id, IDS), bytes(15) + b"\x09")
 upserts = st.builds(UpsertAtom, adds | st.builds(Add, st.sampled_from(CONTENTS)), override=st.booleans())
 edges = st.builds(
     UpsertEdge,
@@ -218,10 +219,10 @@ def test_request_and_origin() -> None:
     """Every event of a batch records the request and the origin."""
     engine = filled()
     commands = [Add("one"), Add("two", meta={"a": 1}, aliases=["x"]), Add("five", folder="f")]
-    engine.apply(commands, request="req", origin="from")
+    engine.apply(commands, request="req", pipeline="from")
     expected = filled()
     for command in commands:
-        expected.apply([command], request="req", origin="from")
+        expected.apply([command], request="req", pipeline="from")
     assert rows(engine) == rows(expected)
 
 

@@ -16,6 +16,7 @@ from engine.engine import Engine
 from engine.ledger.entities import entity_id
 from engine.query.filters import Filters
 from proofs.events import EventKind
+from proofs.labels import TERMS, label_of
 from proofs.leaves import State
 from tests.erase.support import OTHER, SECRET, erased, small
 from tests.support.engines import engine_on, refuses, unchanged_by
@@ -244,8 +245,8 @@ def test_a_merged_atom_is_erased_with_its_trace() -> None:
     assert engine.verify().ok
 
 
-def words_held(one: object, word: str) -> list[str | bytes]:
-    """Return the strings with a word among the objects that an object refers to, directly or not."""
+def held(one: object, word: bytes) -> list[str | bytes]:
+    """Return the strings with a word or label among the objects that an object refers to, directly or not."""
     seen: dict[int, object] = {}
     open_ones = [one]
     while open_ones:
@@ -254,14 +255,15 @@ def words_held(one: object, word: str) -> list[str | bytes]:
             seen[id(found)] = found
             open_ones += gc.get_referents(found)
     texts = [text for text in seen.values() if isinstance(text, str | bytes)]
-    return [text for text in texts if (word in text if isinstance(text, str) else word.encode() in text)]
+    return [text for text in texts if word in (text.encode() if isinstance(text, str) else text)]
 
 
 def test_the_caches_of_the_index_have_none_of_its_words() -> None:
-    """Searching for a word keeps the word and its postings in memory, until the atom is erased."""
+    """Searching for a word keeps its label and its postings in memory, until the atom is erased."""
     engine = small()
     engine.apply([Add(f"filler {number} of many words") for number in range(600)])
     assert engine.recall("quillfeather").hits
-    assert words_held(engine.store.index, "quillfeath")
+    label = label_of(engine.store.identity.label_key, TERMS, b"quillfeath")
+    assert held(engine.store.index, label)
     engine.erase(ONE, "asked for", probe=False)
-    assert words_held(engine.store.index, "quillfeath") == []
+    assert held(engine.store.index, label) == held(engine.store.index, b"quillfeath") == []

@@ -18,6 +18,7 @@ from engine.followers.base import drop
 from engine.ledger.layout import payload_key
 from proofs.codec import pack
 from proofs.events import AtomDetail, CheckpointBody, CheckpointDetail, EventKind, ReasonBody
+from proofs.hashing import NAMESPACES
 from proofs.limits import INTEGER_MAX
 from tests.exchange.journals import A_FILE, LINES, exported, history, imported, refused
 from tests.support import workloads
@@ -177,7 +178,7 @@ def test_a_line_that_was_made_anew_with_its_hashes_is_found_by_the_root() -> Non
 def test_an_event_that_no_command_decides_is_named() -> None:
     """An event that cannot follow from the earlier ones is named, even if all hashes are correct."""
     engine = after([Add("a", id=id_of(0))])
-    detail = AtomDetail(bytes.fromhex(id_of(0).replace("-", "")), 0, None)
+    detail = AtomDetail(bytes.fromhex(id_of(0).replace("-", "")), 0)
     forge(backend_of(engine), EventKind.ATOM_REVIVED, detail, ReasonBody(""), prev=1, time=BEGIN * 2)
     engine.rebuild()
     with refused(4, "not allowed"):
@@ -191,7 +192,7 @@ def test_a_wrong_checkpoint_is_named() -> None:
         backend_of(engine),
         EventKind.CHECKPOINT,
         CheckpointDetail(bytes(32)),
-        CheckpointBody((bytes(32),) * 4),
+        CheckpointBody(tuple((name, bytes(32)) for name in NAMESPACES)),
     )
     engine.rebuild()
     with refused(4, "checkpoint"):

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
+from functools import partial
 
 from backends.base import Batch, Reader
 from backends.memory import MemoryBackend
@@ -11,19 +11,44 @@ from engine.followers.base import read_cursor
 from engine.index.columns import atom_body
 from engine.index.index_follower import IndexFollower
 from engine.index.index_view import IndexView
+from engine.index.segments import IndexKeys
 from engine.ledger.journal import Cursor, encode_cursor
-from engine.ledger.layout import cursor_key, tree_prefix
+from engine.ledger.layout import INDEX, cursor_key, journal_key, payload_key, tree_prefix
 from engine.text.analyzer import STOP_WORDS, index_terms
-from proofs.codec import pack
-from proofs.events import AtomBody, AtomDetail, Body, Entry, EventKind, Header, ReasonBody
-from proofs.hashing import inner_row_hash, row_hash, rows_node
+from proofs.codec import encode_body, encode_header
+from proofs.events import (
+    AtomBody,
+    AtomDetail,
+    Body,
+    Entry,
+    EventKind,
+    GenesisBody,
+    GenesisDetail,
+    Header,
+    ReasonBody,
+)
+from proofs.hashing import RULES, commitment, label_commitment
 from tests.spec.spec_facts import NO_DOCUMENT, Document, document
+from tests.spec.spec_naive import Keys, rows_root, salted_rows, summary, term_rows
 from tests.spec.spec_packs import stored_segment
 
 Rows = dict[bytes, bytes]
 
 Written = str | AtomBody | None
 """A content, an entire body, or None for a destroyed payload."""
+
+KEYS = Keys(b"i" * 32, b"l" * 32, b"r" * 32)
+"""The secrets of every store here."""
+
+INDEX_KEYS = IndexKeys(KEYS.labels, KEYS.rows)
+
+
+def genesis_rows() -> Rows:
+    """Return the rows of an event 0 that states KEYS."""
+    salt, raw = bytes(32), encode_body(GenesisBody(*KEYS))
+    detail = GenesisDetail(bytes(16), "test", bytes(32), label_commitment(KEYS.labels), RULES)
+    header = Header(0, 0, EventKind.GENESIS, "engine", commitment(salt, raw), None, detail)
+    return {journal_key(0): encode_header(header), payload_key(0): salt + raw}
 
 
 def body(
@@ -54,11 +79,17 @@ def history(texts: Iterable[Written], between: int = 0) -> list[Entry]:
 
 
 class World:
-    """A store with the rows of the index, and the journal from which they are built."""
+    """A store with the rows of the index, and the journal from which they are built.
+
+    Only the genesis is stored; the entries are passed to the follower.
+    """
 
     def __init__(self, entries: Sequence[Entry]) -> None:
         self.entries = entries
         self.rows = MemoryBackend()
+        batch = Batch()
+        batch.rows.update(genesis_rows())
+        self.rows.write(batch)
         self.loads = 0
         self.follower = self.fresh()
 
@@ -79,9 +110,9 @@ class World:
             self.rows.write(batch)
 
     def all_rows(self) -> Rows:
-        """Return all rows of the store except the cursor and the seal of the tree."""
-        other = cursor_key(IndexFollower.name), tree_prefix("index") + b"\xff"
-        return {key: row for key, row in self.rows.scan() if key not in other}
+        """Return all rows of the index and of its tree, except the seal of the tree."""
+        rows = [*self.rows.scan_prefix(INDEX), *self.rows.scan_prefix(tree_prefix("index"))]
+        return {key: row for key, row in rows if key != tree_prefix("index") + b"\xff"}
 
     def root(self, follower: IndexFollower | None = None) -> bytes:
         """Return the root of the index, from `follower` or from the follower of the store."""
@@ -111,41 +142,14 @@ def plain_document(text: Written) -> Document:
     return document(body(text) if isinstance(text, str) else text, index_terms, STOP_WORDS)
 
 
-def plain_segment(texts: Sequence[Written]) -> tuple[Rows, bytes]:
-    """Return the rows of a segment that are hashed, by name, and its summary, from its texts."""
+def plain_segment(key: bytes, texts: Sequence[Written]) -> tuple[Rows, bytes]:
+    """Return the rows of a segment by name, without salts, and its summary, from its key and texts."""
     documents = [plain_document(text) for text in texts]
-    postings: dict[bytes, list[tuple[int, int]]] = {}
-    for offset, (terms, head, _) in enumerate(documents):
-        for raw, tf in Counter(
-            [term.encode() for term in terms] + [b"\x01" + t.encode() for t in head]
-        ).items():
-            postings.setdefault(raw, []).append((offset, min(tf, 255)))
-    lengths = [sum(term not in STOP_WORDS for term in terms) for terms, _, _ in documents]
-    count = len(texts).to_bytes(4, "big") + b"\x00"
-    rows = {b"\x00": count + b"".join(n.to_bytes(2, "little") for n in lengths)}
-    columns = [[facts[fact] for _, _, facts in documents] for fact in range(4)]
-    rows[b"\x00\x01"] = count + b"".join(n.to_bytes(8, "little") for column in columns for n in column)
-    for raw, found in sorted(postings.items()):
-        offsets = b"".join(offset.to_bytes(2, "little") for offset, _ in found)
-        tfs = bytes(tf for _, tf in found)
-        rows[raw] = len(found).to_bytes(4, "big") + bytes([max(tfs)]) + offsets + tfs
-    there = sum(text is not None for text in texts)
-    return rows, pack([there, sum(lengths), len(rows), plain_rows_root(list(rows.items()))])
+    return dict(term_rows(documents, STOP_WORDS, KEYS)), summary(key, documents, STOP_WORDS, KEYS)
 
 
-def plain_rows_root(rows: Sequence[tuple[bytes, bytes]]) -> bytes:
-    """Return the root over the leaves of some rows of a segment."""
-    return plain_root([row_hash(raw, inner_row_hash(row)) for raw, row in rows])
-
-
-def plain_root(leaves: Sequence[bytes]) -> bytes:
-    """Return the root as defined by RFC 6962, section 2.1, with the hashes of rows."""
-    if len(leaves) == 1:
-        return leaves[0]
-    split = 1
-    while split * 2 < len(leaves):
-        split *= 2
-    return rows_node(plain_root(leaves[:split]), plain_root(leaves[split:]))
+def _salted_root(key: bytes, rows: Sequence[tuple[bytes, bytes]]) -> bytes:
+    return rows_root(salted_rows(key, rows, KEYS))
 
 
 def plain_sizes(count: int) -> list[tuple[int, int, int]]:
@@ -165,10 +169,10 @@ def plain_rows(texts: Sequence[Written], between: int = 0) -> Rows:
     rows: Rows = {}
     for level, start, size in plain_sizes(len(texts)):
         name = bytes([level]) + start.to_bytes(4, "big")
-        own, summary = plain_segment(texts[start : start + size])
-        stored, rows[b"i/blk/" + name] = stored_segment(list(own.items()), size, plain_rows_root)
+        own, rows[b"i/sum/" + name] = plain_segment(name, texts[start : start + size])
+        root_of = partial(_salted_root, name)
+        stored, rows[b"i/blk/" + name] = stored_segment(list(own.items()), size, root_of)
         rows |= {b"i/seg/" + name + b"/" + term: value for term, value in stored.items()}
-        rows[b"i/sum/" + name] = summary
     for ordinal, text in enumerate(texts):
         in_tail = ordinal >= len(texts) - len(texts) % 256
         if text is None or in_tail:

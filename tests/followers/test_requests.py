@@ -6,13 +6,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from backends.memory import MemoryBackend
 from engine import Add, Tag, Tombstone
 from engine.base import limits
 from engine.engine import Engine
 from engine.followers.base import catch_up, drop, read_cursor
 from engine.followers.requests import Part, RequestsFollower, Seqs, joined, row_prefix, separated, stored_seqs
-from engine.ledger.journal import read_entries
+from engine.ledger.journal import read_entries, read_identity
 from engine.ledger.layout import REQUESTS
 from tests.query.recall.support import id_of
 from tests.support.engines import backend_of, engine_on, put_rows
@@ -118,7 +117,8 @@ def test_a_key_and_its_part_can_be_told_apart(key: str, part: Part | None) -> No
 
 def test_seqs_of_several_chunks_are_ascending() -> None:
     """Rows of several chunks, and events after them, are one ascending sequence."""
-    backend, prefix = MemoryBackend(), row_prefix("ann", "k")
+    backend = backend_of(engine_on())
+    prefix = row_prefix(read_identity(backend).label_key, "ann", "k")
     put_rows(backend, {prefix + n.to_bytes(6, "big"): b"\x05\x00\x07\x00" for n in (0, 3, 1 << 40)})
     seqs = Seqs(stored_seqs(backend, "ann", "k"), [(1 << 57) + 1])
     assert list(seqs) == [5, 7, 3 * 65536 + 5, 3 * 65536 + 7, (1 << 56) + 5, (1 << 56) + 7, (1 << 57) + 1]

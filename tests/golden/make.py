@@ -16,7 +16,7 @@ from typing import Final
 from engine.commands import Add
 from engine.engine import Engine
 from proofs.hashing import FORMAT
-from tests.vectors.golden import changes, clock, edges, erasures, texts
+from tests.vectors.golden import changes, clock, edges, erasures, others, texts
 from tests.vectors.stores import WORDS, salt
 
 FOLDER: Final = Path(__file__).parent
@@ -32,6 +32,7 @@ def fill(engine: Engine) -> None:
     ids = texts(engine)
     edges(engine, ids)
     changes(engine, ids)
+    others(engine, ids)
     erasures(engine, ids)
     for number in range(BULK):
         first, second = WORDS[number % 13], WORDS[number // 13 % 13]

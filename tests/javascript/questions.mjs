@@ -3,8 +3,7 @@
 // A question names its kind in `ask`. Byte strings are in hex, sizes are decimal strings. An answer is what the
 // function below returns, {"reason": …} of a refusal, or {"fault": …} of any other error, which is a fault here.
 
-import { readCommand } from "../../engine/window/command_line.mjs";
-import { tagIdentity } from "../../engine/window/tags.mjs";
+import { tagIdentity, withIdentity } from "../../engine/window/tags.mjs";
 import { contextKey, deriveKey } from "../../engine/window/verifier/blake3.mjs";
 import { bigEndian, fromHex, utf8 } from "../../engine/window/verifier/bytes.mjs";
 import { keyDigest, valueDigest } from "../../engine/window/verifier/hashes.mjs";
@@ -79,7 +78,7 @@ const QUESTIONS = {
     return { claim: consistencyClaim(both[0]), ...consistency(...both, proof && fromHex(proof)) };
   },
   identities: ({ tags }) => ({ identities: tags.map(tagIdentity) }),
-  command: ({ text }) => ({ found: readCommand(text) }),
+  folded: ({ claims }) => ({ claims: claims.map(withIdentity) }),
   digests: ({ leaves: pairs }) => ({ root: treeRoot(pairs.map((pair) => pair.map(fromHex))) }),
   log: ({ size }) => ({ root: logRoot(numberedLeaves(size), 0, size) }),
   inclusion: ({ leaf, index, size, path, root }) => {

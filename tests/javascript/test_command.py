@@ -5,13 +5,17 @@ from __future__ import annotations
 import json
 import re
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import cbor2
 import pytest
 
 from engine.engine import Engine
+from proofs import ProofError, check_envelope
 from proofs.claim_words import parse_claim
+from proofs.envelope import BEGINNING
 from tests.javascript.node import COMMAND, needs_node
 from tests.support.engines import engine_on
 from tests.support.workloads import id_of
@@ -57,8 +61,11 @@ def kept(tmp_path: Path) -> Kept:
         engine.add("Ms Okafor services the boiler.", id=id_of(2))
         note = engine.checkpoint_note().note
         made(engine, tmp_path / "atom.proof", "atom", ATOM)
+        claims = [["atom", ATOM], ["tagged", "heating"]]
+        (tmp_path / "root.memproof").write_bytes(engine.prove(claims).envelope())
         (tmp_path / "kept.checkpoint").write_text(note, encoding="utf-8")
         made(engine, tmp_path / "tag.proof", "none-tagged", "kitchen", checkpoint=note)
+        (tmp_path / "note.memproof").write_bytes(engine.prove(claims, checkpoint=note).envelope())
         return Kept(tmp_path, engine.root().root, engine.status().store_id)
 
 
@@ -77,7 +84,9 @@ def documented() -> list[list[str]]:
 
 def test_the_commands_of_the_page_show_their_claims(kept: Kept) -> None:
     """With what stands for FILE, HEX, ID and NOTE put in, each command of docs/proofs.md verifies a proof."""
-    by_root, by_note = documented()
+    alone, by_root, by_note = documented()
+    given = {"FILE": "root.memproof"}
+    assert kept.verify(*(given.get(word, word) for word in alone))[0] == 0
     given = {"FILE": "atom.proof", "HEX": kept.root, "ID": kept.store_id}
     code, answer = kept.verify(*(given.get(word, word) for word in by_root))
     assert code == 0
@@ -114,3 +123,40 @@ def test_a_file_that_is_missing_is_named(kept: Kept) -> None:
     code, answer = kept.verify("other.proof", *kept.trust, "atom", ATOM)
     assert code == MISSING
     assert "other.proof" in answer["message"]
+
+
+def changes(data: bytes) -> Iterator[bytes]:
+    """Yield changed copies of an envelope: bytes, parts, lengths and encodings."""
+    for at in range(0, len(data), 29):
+        yield data[:at] + bytes([data[at] ^ 0x21]) + data[at + 1 :]
+    yield data[:-1]
+    yield data + b"\0"
+    yield data.replace(b"\x70memroot-envelope", b"\x78\x10memroot-envelope", 1)
+    whole = cbor2.loads(data)
+    for place, part in ((1, 2), (2, bytes(15)), (3, None), (4, []), (4, ["tagged heating "]), (5, b"")):
+        changed = [part if at == place else item for at, item in enumerate(whole)]
+        yield cbor2.dumps(changed, canonical=True)
+    for words in ("tagged Heating", "tagged  heating", "tagged heating\n", "event 0", whole[4][0]):
+        yield cbor2.dumps([*whole[:4], [*whole[4][:1], words], whole[5]], canonical=True)
+
+
+@pytest.mark.parametrize("name", ["root.memproof", "note.memproof"])
+def test_an_envelope_is_verified_alone(kept: Kept, name: str) -> None:
+    """The claims and what is trusted come from the file; a root that is given must be the one in it."""
+    code, answer = kept.verify(name)
+    assert (code, [one["shows"] for one in answer["shown"]]) == (0, ["LiveAtom", "AllTagged"])
+    code, answer = kept.verify(name, "--root", "00" * 32, "--store-id", kept.store_id)
+    assert (code, answer["reason"]) == (REFUSED, "root")
+
+
+@pytest.mark.parametrize("name", ["root.memproof", "note.memproof"])
+def test_envelopes_are_refused_for_the_same_reasons(kept: Kept, name: str) -> None:
+    """The two verifiers refuse the same changed files, and give the same reason."""
+    for data in changes((kept.folder / name).read_bytes()):
+        with pytest.raises(ProofError) as refused:
+            check_envelope(data)
+        if not data.startswith(BEGINNING[:-1]):
+            continue  # Read as a proof without an envelope, which needs more arguments.
+        (kept.folder / "changed.memproof").write_bytes(data)
+        code, answer = kept.verify("changed.memproof")
+        assert (code, answer["reason"]) == (REFUSED, refused.value.reason)

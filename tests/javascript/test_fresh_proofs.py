@@ -36,14 +36,14 @@ def test_every_claim_about_a_store_with_segments_is_accepted() -> None:
     """Proofs of all claims, of each alone and of all together, against the root and a log head."""
     with filled() as engine:
         claims = every_claim(engine)
-        head, root = log_head(engine), Root.of(engine.store.identity.store_id.hex(), engine.root().root)
+        head, root = log_head(engine), Root(engine.store.identity.store_id, bytes.fromhex(engine.root().root))
         groups = [[claim] for claim in claims] + [claims[::-1]]
         proved = [
             Asked(engine.prove(group, checkpoint=None if basis is root else head).data, basis, group)
             for basis in (root, head)
             for group in groups
         ]
-    assert {claim.number for claim in claims} == set(range(1, 15))
+    assert {claim.number for claim in claims} == set(range(1, 18))
     agreed(proved)
 
 
@@ -60,7 +60,7 @@ def history(count: int, seed: int) -> Made:
         aliases=["Gruss", "Κόλν"],
         folder="briefe",
     )
-    engine.apply([rich], request=f"request {seed}", origin="tests 1")
+    engine.apply([rich], request=f"request {seed}", pipeline="tests 1")
     engine.erase(id_of(0), "asked for", probe=False)
     engine.checkpoint()
     engine.add("behind the checkpoint")

@@ -134,14 +134,17 @@ def test_a_signature_is_checked_by_the_keys_that_are_given(two: Two, tmp_path: P
     assert asked("trust", by=by_note(two.new_note, ours.vkey))["reason"] == "signature"
 
 
-def test_a_printed_command_is_read(two: Two) -> None:
-    """The line that `engine prove` prints gives the claim and the root; words in quotes are one word."""
-    store, root = two.new_root["store"], two.new_root["root"]
-    line = f"verify       python -m proofs verify 'a b.proof' --root {root} --store-id {store} term 'été'"
-    (found,) = ask([{"ask": "command", "text": f"holds        term été\n{line}\n"}])
-    expected = {"claims": "term été", "root": root, "store": store, "size": None, "checkpoint": False}
-    assert found["found"] == expected
-    assert asked("command", text="term verify\nno-term x")["found"] is None
+def test_the_tag_of_a_claim_is_folded_wherever_it_stands() -> None:
+    """A state or a range may follow the tag; words of other claims stay as they are."""
+    claims = {
+        f"tag {id_of(1)} #Straße": f"tag {id_of(1)} strasse",
+        f"no-tag {id_of(1)} Kitchen tombstoned": f"no-tag {id_of(1)} kitchen tombstoned",
+        "tagged Kitchen 0-255": "tagged kitchen 0-255",
+        "none-tagged #Kitchen": "none-tagged kitchen",
+        f"in {id_of(1)} source Notes.md": f"in {id_of(1)} source Notes.md",
+        "term Kitchen": "term Kitchen",
+    }
+    assert asked("folded", claims=list(claims))["claims"] == list(claims.values())
 
 
 def test_claims_are_split_at_white_space_alone() -> None:

@@ -58,6 +58,16 @@ def note_question(vector: Vector) -> Question:
     return {"ask": "note", "note": note, "known": known}
 
 
+def test_verifier_keys_are_read_as_the_file_says() -> None:
+    """A verifier key of the file is read, and a text that is none is refused."""
+    note = read("notes")["valid"][0]["note"].encode().hex()
+    for name, reason in (("vkeys", None), ("invalid vkeys", "input")):
+        vectors = read("notes")[name]
+        answers = ask({"ask": "note", "note": note, "known": [vector["vkey"]]} for vector in vectors)
+        for vector, answer in zip(vectors, answers, strict=True):
+            assert answer.get("reason") == reason, vector
+
+
 def test_trees_have_their_roots() -> None:
     """Trees of keys have the key digests and roots of the file, and so have trees of chosen digests."""
     trees = read("trees")

@@ -1,11 +1,13 @@
-// node verify.mjs FILE (--root HEX --store-id ID [--size N] | --checkpoint NOTE) CLAIM ...
+// node verify.mjs FILE [--root HEX --store-id ID [--size N] | --checkpoint NOTE] [CLAIM ...]
 //
-// Verifies a proof and prints one JSON object. Exit code 0: it shows the claim; 4: it does not; 2: wrong usage; 3: a
+// Verifies a proof and prints one JSON object. A proof without an envelope needs a root or checkpoint and a claim. Exit code 0: it shows the claim; 4: it does not; 2: wrong usage; 3: a
 // file cannot be read. Signatures of a checkpoint are not looked at.
 
 import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 
+import { equal } from "../../engine/window/verifier/bytes.mjs";
+import { readEnvelope, startsEnvelope } from "../../engine/window/verifier/envelope.mjs";
 import { toJson } from "../../engine/window/verifier/json.mjs";
 import { noteBasis } from "../../engine/window/verifier/notes.mjs";
 import { Refused, check } from "../../engine/window/verifier/refusal.mjs";
@@ -30,10 +32,19 @@ function basisOf({ root, "store-id": storeId, size, checkpoint }) {
 function main(args) {
   const { values, positionals } = parseArgs({ args, options: OPTIONS, allowPositionals: true });
   const [file, ...words] = positionals;
-  check(file !== undefined && words.length > 0, "input", "a file and a claim are needed");
-  const basis = basisOf(values);
-  const claim = parseClaim(words);
-  return verify(new Uint8Array(readFileSync(file)), basis, [claim]);
+  check(file !== undefined, "input", "a file is needed");
+  const isPinned = Object.keys(values).length > 0;
+  const pinned = isPinned ? basisOf(values) : null;
+  const data = new Uint8Array(readFileSync(file));
+  if (!startsEnvelope(data)) {
+    check(isPinned && words.length > 0, "input", "a proof without an envelope needs a basis and a claim");
+    return verify(data, pinned, [parseClaim(words)]);
+  }
+  const envelope = readEnvelope(data);
+  const isSame = !isPinned || (pinned.kind === envelope.basis.kind && equal(pinned.root, envelope.basis.root));
+  check(isSame, "root", "the file is about a different root");
+  const claims = words.length > 0 ? [words] : envelope.claims.map((claim) => claim.split(" "));
+  return verify(envelope.proof, pinned ?? envelope.basis, claims.map(parseClaim));
 }
 
 function exitCode(error) {

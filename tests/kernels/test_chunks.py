@@ -12,11 +12,12 @@ from hypothesis import strategies as st
 from backends.base import Batch
 from engine.base.errors import CorruptionError
 from engine.followers import chunks, tags
-from engine.ledger.layout import TAGS
-from proofs.events import AtomBody, AtomDetail, Entry, EventKind, Header, TagsBody
+from proofs.events import AtomBody, AtomDetail, Entry, EventKind, Header, Origin, TagsBody
 from proofs.hashing import key_digest, value_digest
+from proofs.labels import salted
 from proofs.leaves import DENSE_BYTES, SPARSE_MAX
 from proofs.limits import CREATED_MAX, CREATED_MIN, INTEGER_MAX
+from tests.followers.support import KEYS, genesis_rows
 from tests.kernels.native import native
 from tests.ledger.support import Rows
 
@@ -25,6 +26,7 @@ TIMES = st.integers(0, INTEGER_MAX) | st.integers(0, 1 << 52)
 CREATED = (
     st.none() | st.integers(CREATED_MIN, CREATED_MAX) | st.integers(CREATED_MIN, CREATED_MIN + (1 << 60))
 )
+ORIGINS = st.sampled_from([None, None, None, Origin(bytes(16), 3, bytes(32), 5)])
 BODIES = st.builds(
     AtomBody,
     st.just("text"),
@@ -38,6 +40,7 @@ BODIES = st.builds(
     st.none(),
     CREATED,
     st.just(0),
+    origin=ORIGINS,
 )
 LOW = st.integers(0, 0xFFFF)
 
@@ -77,7 +80,7 @@ def followed(rows: Rows, entries: list[Entry]) -> dict[bytes, bytes | None]:
 @given(journals(), st.integers(0, 12))
 def test_sets_and_pages_are_those_of_the_twin(entries: list[Entry], cut: int) -> None:
     """The rows are the same with and without kernels, entry by entry, and in one batch or in two."""
-    rows = Rows()
+    rows = Rows(genesis_rows())
     for part in filter(None, (entries[:cut], entries[cut:])):
         with patch.object(tags, "NATIVE", None), patch.object(chunks, "NATIVE", None):
             expected = followed(rows, part)
@@ -123,10 +126,13 @@ def test_members_join_chunks(cases: list[tuple[bytes | None, list[int]]]) -> Non
     st.sampled_from(["atoms", "tags"]), st.lists(st.tuples(st.binary(max_size=90), st.binary(max_size=3000)))
 )
 def test_digests_of_leaves(namespace: str, leaves: list[tuple[bytes, bytes]]) -> None:
-    """The digests of keys and values of any length are those of the twin."""
+    """The digests of keys and salted values of any length are those of the twin."""
     keys, values = [key for key, _ in leaves], [value for _, value in leaves]
-    expected = {key_digest(namespace, key): value_digest(namespace, value) for key, value in leaves}
-    assert native().leaf_digests(namespace, keys, values) == expected
+    expected = {
+        key_digest(namespace, key): value_digest(namespace, salted(KEYS.rows, namespace, key, value))
+        for key, value in leaves
+    }
+    assert native().salted_leaves(namespace, KEYS.rows, keys, values) == expected
 
 
 def test_ordinals_that_do_not_ascend_are_declined() -> None:
@@ -140,7 +146,7 @@ def test_ordinals_that_do_not_ascend_are_declined() -> None:
     assert native().added_members([added(1), added(1)]) is None
     assert native().added_members([added(2), added(1)]) is None
     found, rest = native().added_members([added(1), added(2)])
-    assert (found[TAGS + b"\x01\x00\x00\x00"], rest) == (b"\x01\x00\x02\x00", [])
+    assert (found[b"\x01\x00\x00\x00"], rest) == (b"\x01\x00\x02\x00", [])
 
 
 DAY = 86_400_000_000
@@ -154,4 +160,4 @@ def test_days_are_those_of_the_twin(day: int, step: int) -> None:
     body = AtomBody("text", None, "note", (), (), None, None, "internal", None, time, 0)
     header = Header(1, 0, EventKind.ATOM_ADDED, "me", bytes(32), None, AtomDetail(bytes(16), 1, None))
     found, _ = native().added_members([Entry(header, body, bytes(32))])
-    assert TAGS + b"\x07" + tags.day_of(time).encode() + b"\x00\x00\x00" in found
+    assert b"\x07" + tags.day_of(time).encode() + b"\x00\x00\x00" in found

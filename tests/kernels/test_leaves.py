@@ -9,12 +9,14 @@ from hypothesis import strategies as st
 
 from engine.followers import trees
 from proofs.events import (
+    FACT_KINDS,
     AtomDetail,
     CheckpointDetail,
     Detail,
     EdgeDetail,
     Entry,
     EventKind,
+    FactDetail,
     Header,
     TypeDetail,
 )
@@ -25,9 +27,9 @@ IDS = st.binary(min_size=16, max_size=16)
 HASHES = st.binary(min_size=32, max_size=32)
 SEQS = st.integers(0, 300) | st.integers(0, SEQ_MAX)
 ORDINALS = st.integers(0, 300) | st.integers(0, ORDINAL_MAX)
-CODES = st.binary(min_size=1, max_size=2)
+CODES = st.binary(min_size=1, max_size=8)
 ON_EDGES = [EventKind.EDGE_ADDED, EventKind.EDGE_REMOVED, EventKind.EDGE_ERASED]
-OTHER = [EventKind.EDGE_TYPE_REGISTERED, EventKind.CHECKPOINT]
+OTHER = [EventKind.EDGE_TYPE_REGISTERED, EventKind.CHECKPOINT, EventKind.FOREIGN_HEAD, *sorted(FACT_KINDS)]
 
 
 def of(kinds: list[EventKind], details: st.SearchStrategy[Detail]) -> st.SearchStrategy[Entry]:
@@ -51,7 +53,12 @@ ENTRIES = (
         st.builds(AtomDetail, IDS, ORDINALS, st.none() | ORDINALS),
     )
     | of(ON_EDGES, st.builds(EdgeDetail, IDS, CODES, IDS))
-    | of(OTHER, st.builds(TypeDetail, CODES) | st.builds(CheckpointDetail, HASHES))
+    | of(
+        OTHER,
+        st.builds(TypeDetail, CODES)
+        | st.builds(CheckpointDetail, HASHES)
+        | st.builds(FactDetail, st.none() | IDS),
+    )
 )
 
 

@@ -18,7 +18,7 @@ from proofs import limits
 from proofs.codec import BODIES, DETAILS
 from proofs.events import Entry, EventKind
 from proofs.forms import Check
-from proofs.hashing import FORMAT, commitment
+from proofs.hashing import FORMAT, NAMESPACES, commitment
 from proofs.log import leaf_hash
 from tests.kernels.native import native
 
@@ -37,7 +37,7 @@ TEXTS = ["", "a", "\x00", "e\u0301", "\U0001f600"] + [
     for end in ("", "é")
 ]
 RAWS = [bytes(size) for size in (0, 3, 4, 5, 15, 16, 17, 32, 4096, 4097)]
-CODES = [b"\x00", b"\x01", b"\x7f", b"\x80", b"\x80\x00", b"\x7f\x00", b"\x80\x00\x00"]
+CODES = [b"\x00", b"\x01", b"\x7f", b"\x80", b"\x80\x00", b"\x80" * 7, b"\x80" * 8, b"\x7f" * 8, b"\x80" * 9]
 LISTS = [
     [],
     ["a", "é"],
@@ -47,8 +47,8 @@ LISTS = [
     ["x" * 257],
     *(["t"] * n for n in (16, 17, 256, 257)),
 ]
-HASHES = [bytes(32)] * 4
-VALUES: list[Any] = [None, HASHES, *NUMBERS, *TEXTS, *RAWS, *CODES, *LISTS]
+ROOTS = [[name, bytes(32)] for name in NAMESPACES]
+VALUES: list[Any] = [None, ROOTS, [bytes(32)], *NUMBERS, *TEXTS, *RAWS, *CODES, *LISTS]
 ANYTHING = st.sampled_from([*VALUES, True, 1.5, {}])
 
 
@@ -70,9 +70,10 @@ def arrays(checks: Any) -> st.SearchStrategy[list[Any]]:
     return right | right | wrong
 
 
+ORIGIN = [bytes(16), 3, bytes(32), 5]
 FURTHER = st.none() | st.dictionaries(
-    st.integers(0, 5),
-    st.sampled_from(["", "x" * 128, "x" * 129, "x" * 256, "x" * 257, "é", ["a"], {"k": 1}]),
+    st.integers(0, 6),
+    st.sampled_from(["", "x" * 128, "x" * 129, "x" * 256, "x" * 257, "é", ["a"], {"k": 1}, ORIGIN]),
     max_size=3,
 )
 
@@ -122,10 +123,10 @@ def test_events_are_decoded_as_by_the_twin(rows: tuple[bytes, bytes]) -> None:
 
 @given(st.sampled_from(NATIVE_KINDS), st.data())
 def test_ordinary_events_are_not_declined(kind: EventKind, data: st.DataObject) -> None:
-    """An event that keeps every rule is decoded, with or without `request`, `origin` and `folder`."""
+    """An event that keeps every rule is decoded, with or without `request`, `pipeline` and `folder`."""
     body = data.draw(st.tuples(*map(fitting, BODIES[kind][1])))
-    more = [{4: "f"}, {1: "o", 4: "f"}] if kind in {EventKind.ATOM_ADDED, EventKind.ATOM_REVISED} else []
-    further = data.draw(st.sampled_from([None, {0: "r"}, {1: "o"}, {0: "r", 1: "é"}, *more]))
+    more = [{4: "f"}, {4: "f", 5: "p"}] if kind in {EventKind.ATOM_ADDED, EventKind.ATOM_REVISED} else []
+    further = data.draw(st.sampled_from([None, {0: "r"}, {5: "p"}, {0: "r", 5: "é"}, *more]))
     raw = cbor2.dumps([*body] if further is None else [*body, further], canonical=True)
     detail = data.draw(st.tuples(*map(fitting, DETAILS[kind][1])))
     head = [FORMAT, 3, 1, int(kind), "me", commitment(SALT, raw), None]
@@ -168,7 +169,7 @@ def test_runs_on_several_threads_keep_their_order() -> None:
     """Thousands of events are returned in the order of their seqs."""
     raw = cbor2.dumps(["reason"])
     rows = [
-        cbor2.dumps([FORMAT, seq, 1, 3, "me", commitment(SALT, raw), None, bytes(16), seq, None])
+        cbor2.dumps([FORMAT, seq, 1, 3, "me", commitment(SALT, raw), None, bytes(16), seq])
         for seq in range(3000)
     ]
     entries = native().decode_entries(rows, [SALT + raw] * 3000, 0, _CLASSES)

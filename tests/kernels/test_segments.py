@@ -17,11 +17,13 @@ from engine.index.document_numbers import decode_numbers, encode_numbers
 from engine.index.postings import Encoded, StoredPart, build_segment
 from engine.index.segments import SegmentName
 from engine.text.analyzer import CLIPPED_ENDINGS, STOP_WORDS, stem_words, word_terms
-from tests.followers.support import body
+from proofs.labels import label_of
+from tests.followers.support import INDEX_KEYS, body
 from tests.index.test_index_corruption import BAD_ENTRIES
 from tests.kernels.native import native
 from tests.spec import spec_packs
 
+LARGER = SegmentName(1, 0)
 WORDS = (
     "Straße",
     "ΑΓ’s",
@@ -106,9 +108,9 @@ def documents_of(bodies: Sequence[object]) -> list[NewDocument]:
 def test_columns(bodies: list[object], times: int) -> None:
     """The columns of documents are those of the twin, also with enough documents for several threads."""
     with kernels(used=True):
-        found = columns.columns_of(documents_of(bodies * times))
+        found = columns.columns_of(documents_of(bodies * times), INDEX_KEYS)
     with kernels(used=False):
-        expected = columns.columns_of(documents_of(bodies * times))
+        expected = columns.columns_of(documents_of(bodies * times), INDEX_KEYS)
     assert plain(found) == plain(expected)
 
 
@@ -116,7 +118,7 @@ def stored_part(number: int, bodies: Sequence[object], removed: list[int]) -> St
     """Return a stored segment of 256 documents, most of them without text."""
     name = SegmentName(0, 256 * number)
     shared = [bodies[at] if at < len(bodies) else None for at in range(256)]
-    encoded = build_segment(name.row_prefix, (), documents_of(shared))
+    encoded = build_segment(name.key, (), documents_of(shared), INDEX_KEYS)
     alive = [at for at in removed if at < len(bodies) and bodies[at] is not None]
     return StoredPart(name, encoded.summary, list(encoded.rows.items()), alive)
 
@@ -134,9 +136,9 @@ def test_segments(parts: list[tuple[list[object], list[int]]], bodies: list[obje
     """Merging stored segments and new documents gives the rows of the twin, in the same order."""
     with kernels(used=False):
         stored = [stored_part(number, *part) for number, part in enumerate(parts)]
-        expected = build_segment(b"i/seg/x/", stored, documents_of(bodies))
+        expected = build_segment(LARGER.key, stored, documents_of(bodies), INDEX_KEYS)
     with kernels(used=True):
-        found = build_segment(b"i/seg/x/", stored, documents_of(bodies))
+        found = build_segment(LARGER.key, stored, documents_of(bodies), INDEX_KEYS)
     assert (list(found.rows.items()), found[1:]) == (list(expected.rows.items()), expected[1:])
 
 
@@ -145,16 +147,16 @@ def test_large_segments() -> None:
     many = [body(" ".join(f"w{number * at}" for at in range(20))) for number in range(500)]
     with kernels(used=False):
         stored = [stored_part(number, many[number::3][:256], [0, 9]) for number in range(3)]
-        expected = build_segment(b"", stored, documents_of(many))
+        expected = build_segment(LARGER.key, stored, documents_of(many), INDEX_KEYS)
     with kernels(used=True):
-        assert build_segment(b"", stored, documents_of(many)) == expected
+        assert build_segment(LARGER.key, stored, documents_of(many), INDEX_KEYS) == expected
 
 
 def outcome(part: StoredPart, bodies: Sequence[object], *, used: bool) -> Encoded | str:
     """Return the segment of a part and documents, or the message of the error."""
     with kernels(used=used):
         try:
-            return build_segment(b"", [part], documents_of(bodies))
+            return build_segment(LARGER.key, [part], documents_of(bodies), INDEX_KEYS)
         except CorruptionError as error:
             return str(error)
 
@@ -165,8 +167,9 @@ def test_malformed_postings_are_declined(case: str) -> None:
     bodies = [body("sea")] * 4
     with kernels(used=False):
         good = stored_part(0, bodies, [])
-    ((_, pack),) = packs.pack([b"sea"], [BAD_ENTRIES[case]])
-    rows = [(key, pack if key.endswith(b"/sea") else value) for key, value in good.rows]
+    ((name, pack),) = packs.pack(INDEX_KEYS.names([b"sea"]), [BAD_ENTRIES[case]])
+    rows = [(key, pack if key.endswith(name) else value) for key, value in good.rows]
+    assert rows != good.rows
     part = good._replace(rows=rows)
     assert isinstance(outcome(part, bodies, used=False), str)
     assert outcome(part, bodies, used=True) == outcome(part, bodies, used=False)
@@ -275,4 +278,11 @@ def test_damaged_rows(data: st.DataObject) -> None:
 def test_more_documents_than_a_segment_has_are_declined() -> None:
     """A kernel does not build a segment of more than 65,536 documents."""
     table = native().Terms([], [], stem_words, word_terms)
-    assert native().build_columns(table, [None] * 65_537) is None
+    assert native().build_columns(table, INDEX_KEYS.labels, [None] * 65_537) is None
+
+
+@given(st.integers(0, 255), st.lists(st.binary(max_size=80), max_size=9))
+def test_labels(group: int, values: list[bytes]) -> None:
+    """The labels of values are those of the twin."""
+    expected = [label_of(INDEX_KEYS.labels, group, value) for value in values]
+    assert native().labels(INDEX_KEYS.labels, group, values) == expected

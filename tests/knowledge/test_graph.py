@@ -20,6 +20,7 @@ from engine.base.errors import (
     NotFoundError,
 )
 from engine.base.model import Direction, Edge
+from engine.base.validation import show_id
 from engine.commands import Link, RegisterType, Relate, Revise, Tombstone
 from engine.knowledge import AnswerLimitError, Deleted, Entity, Knowledge, KnowledgeGraph, Observed, Relation
 from engine.knowledge.graph_commands import (
@@ -66,7 +67,7 @@ def found(engine: Engine, kind: str) -> list[str]:
 def test_an_entity_is_an_atom(engine: Engine, graph: KnowledgeGraph) -> None:
     """Its content is the name, its title the type or None, and its id is that of the name."""
     ids = [entity_id(engine.store.identity.id_key, name) for name in ("Alice", "Bob")]
-    atoms = [engine.get(atom.hex()) for atom in ids]
+    atoms = [engine.get(show_id(atom)) for atom in ids]
     assert [(atom.content, atom.title, atom.kind) for atom in atoms] == [
         ("Alice", "person", "entity"),
         ("Bob", None, "entity"),
@@ -75,7 +76,7 @@ def test_an_entity_is_an_atom(engine: Engine, graph: KnowledgeGraph) -> None:
 
 def test_an_observation_is_an_atom_that_is_part_of_its_entity(engine: Engine, graph: KnowledgeGraph) -> None:
     """Its title is the entity's name, and it has a source and a sequence."""
-    alice = entity_id(engine.store.identity.id_key, "Alice").hex()
+    alice = show_id(entity_id(engine.store.identity.id_key, "Alice"))
     edges = engine.edges(alice, direction=Direction.IN, types=["part_of"])
     atoms = sorted((engine.get(edge.src) for edge in edges), key=lambda atom: atom.sequence or 0)
     assert [atom.content for atom in atoms] == ["likes tea", "lives in Bern"]
@@ -116,7 +117,7 @@ def test_the_first_spelling_stays_where_it_is_when_it_was_deleted(graph: Knowled
 
 def test_what_is_deleted_is_hidden_and_kept(engine: Engine, graph: KnowledgeGraph) -> None:
     """Deleted entities, observations and relations are tombstoned, not destroyed."""
-    alice = entity_id(engine.store.identity.id_key, "Alice").hex()
+    alice = show_id(entity_id(engine.store.identity.id_key, "Alice"))
     parts = [edge.src for edge in engine.edges(alice, direction=Direction.IN, types=["part_of"])]
     graph.delete_entities(["Alice"])
     atoms = [engine.get(atom) for atom in [alice, *parts]]
@@ -174,7 +175,7 @@ def test_other_atoms_that_mention_an_entity_stay(engine: Engine, graph: Knowledg
 
 def test_observations_of_others_that_are_part_of_an_entity(engine: Engine, graph: KnowledgeGraph) -> None:
     """A foreign observation is shown, and only unlinked when the entity is deleted."""
-    alice, bob = (entity_id(engine.store.identity.id_key, name).hex() for name in ("Alice", "Bob"))
+    alice, bob = (show_id(entity_id(engine.store.identity.id_key, name)) for name in ("Alice", "Bob"))
     tea = engine.edges(alice, direction=Direction.IN, types=["part_of"])
     engine.apply([Link(edge.src, "part_of", bob) for edge in tea])
     assert set(graph.open_nodes(["Bob"]).entities[0].observations) == set(ALICE.observations)
@@ -197,7 +198,7 @@ def test_an_observation_that_was_revised(engine: Engine, graph: KnowledgeGraph) 
 
 def test_hidden_ends_hide_relations(engine: Engine, graph: KnowledgeGraph) -> None:
     """A relation to an entity that was tombstoned otherwise comes back with it."""
-    alice = entity_id(engine.store.identity.id_key, "Alice").hex()
+    alice = show_id(entity_id(engine.store.identity.id_key, "Alice"))
     engine.apply([Tombstone(alice)])
     assert graph.read_graph() == Knowledge((BOB,), ())
     graph.create_entities([ALICE])
@@ -221,7 +222,7 @@ def test_types_that_can_be_predicates_are(engine: Engine, graph: KnowledgeGraph)
 
 
 def _relations(engine: Engine) -> list[Edge]:
-    ids = [entity_id(engine.store.identity.id_key, name).hex() for name in ("Alice", "Bob")]
+    ids = [show_id(entity_id(engine.store.identity.id_key, name)) for name in ("Alice", "Bob")]
     return [edge for atom in ids for edge in engine.edges(atom)]
 
 
@@ -239,7 +240,7 @@ def test_a_type_that_looks_made_is_not_taken_for_another() -> None:
 
 def test_data_that_others_wrote_is_no_type(engine: Engine, graph: KnowledgeGraph) -> None:
     """Data that `predicate_of` did not make is ignored."""
-    alice, bob = (entity_id(engine.store.identity.id_key, name).hex() for name in ("Alice", "Bob"))
+    alice, bob = (show_id(entity_id(engine.store.identity.id_key, name)) for name in ("Alice", "Bob"))
     name = "x.0123abcd"
     engine.apply([RegisterType(name), Link(bob, name, alice, data=pack({"predicate": "lies"}))])
     assert graph.read_graph().relations[-1] == Relation("Bob", name, "Alice")
@@ -247,7 +248,7 @@ def test_data_that_others_wrote_is_no_type(engine: Engine, graph: KnowledgeGraph
 
 def test_two_types_with_one_predicate_are_a_conflict(engine: Engine, graph: KnowledgeGraph) -> None:
     """An edge with another type is not overwritten."""
-    alice, bob = (entity_id(engine.store.identity.id_key, name).hex() for name in ("Alice", "Bob"))
+    alice, bob = (show_id(entity_id(engine.store.identity.id_key, name)) for name in ("Alice", "Bob"))
     name, _ = predicate_of("is older than")
     engine.apply([RegisterType(name), Link(alice, name, bob)])
     given = [Relation("Alice", "is older than", "Bob")]

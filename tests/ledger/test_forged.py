@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from engine.base.validation import atom_id
-from engine.ledger.journal import read_header, read_log
+from engine.ledger.journal import read_header, read_identity, read_log
 from engine.ledger.layout import journal_key
 from engine.text.analyzer import ANALYZER_NAME
 from engine.text.analyzer_fingerprint import fingerprint
@@ -24,6 +24,10 @@ from proofs.events import (
     EdgeBody,
     EdgeDetail,
     EventKind,
+    FactBody,
+    FactDetail,
+    ForeignHeadBody,
+    ForeignHeadDetail,
     GenesisBody,
     GenesisDetail,
     ReasonBody,
@@ -31,6 +35,7 @@ from proofs.events import (
     TypeBody,
     TypeDetail,
 )
+from proofs.hashing import label_commitment, predicate_code
 from tests.support.engines import BEGIN, backend_of, copied_rows, engine_on, forge, head_of, put_rows, rows_of
 from tests.support.workloads import id_of
 
@@ -55,6 +60,8 @@ ENGINE.catch_up()
 STORE = backend_of(ENGINE)
 SIZE = read_log(STORE).size
 LAST = {LIVE: 1, HIDDEN: 4, OTHER: 3, b"edge": 6}
+ID_KEY = read_identity(STORE).id_key
+NEAR, FAR = predicate_code(ID_KEY, "near"), predicate_code(ID_KEY, "far")
 
 
 @dataclass(frozen=True)
@@ -72,19 +79,15 @@ NEXT = AtomDetail(NEW, 3, None)
 FORGERIES = {
     "tombstone of an unknown atom": Forgery(K.ATOM_TOMBSTONED, AtomDetail(NEW, 0, None), WHY),
     "revival of an unknown atom": Forgery(K.ATOM_REVIVED, AtomDetail(NEW, 0, None), WHY),
-    "revision of an unknown atom": Forgery(K.ATOM_REVISED, AtomDetail(NEW, 3, None), atom_body()),
+    "revision of an unknown atom": Forgery(K.ATOM_REVISED, AtomDetail(NEW, 3, 0), atom_body()),
     "tags on an unknown atom": Forgery(K.TAGS_ADDED, AtomDetail(NEW, 0, None), TagsBody(("red",))),
     "removal of an unknown edge": Forgery(K.EDGE_REMOVED, EdgeDetail(OTHER, b"\x06", LIVE), WHY),
     "second add": Forgery(K.ATOM_ADDED, AtomDetail(LIVE, 3, None), atom_body(), LAST[LIVE]),
     "second add without prev": Forgery(K.ATOM_ADDED, AtomDetail(LIVE, 3, None), atom_body()),
     "skipped ordinal": Forgery(K.ATOM_ADDED, AtomDetail(NEW, 4, None), atom_body()),
     "repeated ordinal": Forgery(K.ATOM_ADDED, AtomDetail(NEW, 2, None), atom_body()),
-    "add that replaces": Forgery(K.ATOM_ADDED, AtomDetail(NEW, 3, 0), atom_body()),
     "revision that replaces another": Forgery(
         K.ATOM_REVISED, AtomDetail(LIVE, 3, 2), atom_body(), LAST[LIVE]
-    ),
-    "revision that replaces nothing": Forgery(
-        K.ATOM_REVISED, AtomDetail(LIVE, 3, None), atom_body(), LAST[LIVE]
     ),
     "wrong ordinal of a tag": Forgery(K.TAGS_ADDED, AtomDetail(LIVE, 2, None), TagsBody(("b",)), LAST[LIVE]),
     "wrong prev": Forgery(K.ATOM_TOMBSTONED, AtomDetail(LIVE, 0, None), WHY, 2),
@@ -96,21 +99,36 @@ FORGERIES = {
         K.TAGS_ADDED, AtomDetail(HIDDEN, 1, None), TagsBody(("b",)), LAST[HIDDEN]
     ),
     "revision of a hidden atom": Forgery(K.ATOM_REVISED, AtomDetail(HIDDEN, 3, 1), atom_body(), LAST[HIDDEN]),
-    "second add of an edge": Forgery(K.EDGE_ADDED, EdgeDetail(LIVE, b"\x80\x00", OTHER), ONE, LAST[b"edge"]),
+    "second add of an edge": Forgery(K.EDGE_ADDED, EdgeDetail(LIVE, NEAR, OTHER), ONE, LAST[b"edge"]),
     "edge to itself": Forgery(K.EDGE_ADDED, EdgeDetail(LIVE, b"\x06", LIVE), ONE),
     "edge to an unknown atom": Forgery(K.EDGE_ADDED, EdgeDetail(LIVE, b"\x06", NEW), ONE),
-    "edge of an unknown type": Forgery(K.EDGE_ADDED, EdgeDetail(LIVE, b"\x80\x07", OTHER), ONE),
+    "edge of an unknown type": Forgery(K.EDGE_ADDED, EdgeDetail(LIVE, FAR, OTHER), ONE),
     "edge of a built-in type there is not": Forgery(K.EDGE_ADDED, EdgeDetail(LIVE, b"\x7f", OTHER), ONE),
     "edge that weighs NaN": Forgery(
         K.EDGE_ADDED, EdgeDetail(LIVE, b"\x06", OTHER), EdgeBody(b"\x7f\xc0\0\0", b"")
     ),
-    "skipped type code": Forgery(K.EDGE_TYPE_REGISTERED, TypeDetail(b"\x80\x02"), TypeBody("far")),
-    "repeated type code": Forgery(K.EDGE_TYPE_REGISTERED, TypeDetail(b"\x80\x00"), TypeBody("far")),
-    "repeated type name": Forgery(K.EDGE_TYPE_REGISTERED, TypeDetail(b"\x80\x01"), TypeBody("near")),
-    "built-in type name": Forgery(K.EDGE_TYPE_REGISTERED, TypeDetail(b"\x80\x01"), TypeBody("part_of")),
-    "second genesis": Forgery(
-        K.GENESIS, GenesisDetail(bytes(16), ANALYZER_NAME, fingerprint()), GenesisBody(bytes(32))
+    "code of another name": Forgery(K.EDGE_TYPE_REGISTERED, TypeDetail(FAR), TypeBody("farther")),
+    "code of another id key": Forgery(
+        K.EDGE_TYPE_REGISTERED, TypeDetail(predicate_code(bytes(32), "far")), TypeBody("far")
     ),
+    "second registration": Forgery(K.EDGE_TYPE_REGISTERED, TypeDetail(NEAR), TypeBody("near")),
+    "built-in type name": Forgery(
+        K.EDGE_TYPE_REGISTERED, TypeDetail(predicate_code(ID_KEY, "part_of")), TypeBody("part_of")
+    ),
+    "second genesis": Forgery(
+        K.GENESIS,
+        GenesisDetail(bytes(16), ANALYZER_NAME, fingerprint(), label_commitment(bytes(32)), 1),
+        GenesisBody(bytes(32), bytes(32), bytes(32)),
+    ),
+    "head of this store": Forgery(
+        K.FOREIGN_HEAD,
+        ForeignHeadDetail(read_identity(STORE).store_id, 1, bytes(32)),
+        ForeignHeadBody(None),
+    ),
+    "fact without prev": Forgery(K.FACT_40, FactDetail(LIVE), FactBody(b"data")),
+    "fact with a wrong prev": Forgery(K.FACT_40, FactDetail(LIVE), FactBody(b"data"), LAST[OTHER]),
+    "fact on a new atom with prev": Forgery(K.FACT_40, FactDetail(NEW), FactBody(b"data"), 1),
+    "fact on no atom": Forgery(K.FACT_40, FactDetail(bytes(16)), FactBody(b"data")),
     "zero atom id": Forgery(K.ATOM_ADDED, AtomDetail(bytes(16), 3, None), atom_body()),
     "blank content": Forgery(K.ATOM_ADDED, NEXT, atom_body(content=" ")),
     "content with NUL": Forgery(K.ATOM_ADDED, NEXT, atom_body(content="a\x00")),
@@ -173,6 +191,11 @@ def test_a_valid_forged_event_is_accepted() -> None:
     store = copied_rows(STORE)
     forge(store, K.ATOM_ADDED, NEXT, atom_body())
     forge(store, K.EDGE_ADDED, EdgeDetail(LIVE, b"\x06", NEW), ONE)
+    forge(store, K.EDGE_TYPE_REGISTERED, TypeDetail(FAR), TypeBody("far"))
+    forge(store, K.EDGE_ADDED, EdgeDetail(LIVE, FAR, NEW), ONE)
+    forge(store, K.FOREIGN_HEAD, ForeignHeadDetail(bytes(16), 1, bytes(32)), ForeignHeadBody(None))
+    forge(store, K.FACT_40, FactDetail(LIVE), FactBody(b"data"), prev=LAST[LIVE])
+    forge(store, K.FACT_40, FactDetail(None), FactBody(b""))
     report = verify(store)
     assert report.ok, report.differences
 
@@ -188,28 +211,34 @@ def test_an_event_with_an_earlier_time_is_rejected() -> None:
     assert {difference.seq for difference in report.differences} >= {SIZE}
 
 
-@pytest.mark.parametrize("wrong", ["root", "namespace", "none"])
+@pytest.mark.parametrize("wrong", ["root", "namespace", "further namespace", "none"])
 def test_a_wrong_checkpoint_is_refused(wrong: str) -> None:
     """A checkpoint without all the roots of the events before it fails `verify`."""
     with head_of(ENGINE) as rows:
         roots = ENGINE.store.roots(rows)
     store = copied_rows(STORE)
     detail = CheckpointDetail(bytes(32) if wrong == "root" else roots.overall)
-    namespaces = (bytes(32), *roots.namespaces[1:]) if wrong == "namespace" else roots.namespaces
-    forge(store, K.CHECKPOINT, detail, CheckpointBody(namespaces))
+    named = roots.named_roots
+    if wrong == "namespace":
+        named = (("atoms", bytes(32)), *named[1:])
+    if wrong == "further namespace":
+        named = (*named, ("zones", bytes(32)))
+    forge(store, K.CHECKPOINT, detail, CheckpointBody(named))
     report = verify(store)
     assert report.ok is (wrong == "none")
     assert report.checkpoints == (wrong == "none")
     assert {difference.seq for difference in report.differences} == (set() if wrong == "none" else {SIZE})
 
 
-@pytest.mark.parametrize("count", [0, 2, 3, 5])
-def test_a_checkpoint_needs_four_roots_even_after_an_erasure(count: int) -> None:
-    """A checkpoint body needs exactly four roots, even if they cannot be recomputed after an erasure."""
+@pytest.mark.parametrize(
+    "names", [(), ("atoms", "edges"), ("atoms", "edges", "tags"), ("edges", "atoms", "index", "tags")]
+)
+def test_a_checkpoint_needs_four_roots_even_after_an_erasure(names: tuple[str, ...]) -> None:
+    """A checkpoint body needs the four roots in order, even if they cannot be recomputed after an erasure."""
     engine = engine_on(copied_rows(STORE))
     with head_of(engine) as rows:
         roots = engine.store.roots(rows)
-    named = (*roots.namespaces, bytes(32))[:count]
+    named = tuple((name, bytes(32)) for name in names)
     forge(backend_of(engine), K.CHECKPOINT, CheckpointDetail(roots.overall), CheckpointBody(named))
     report = verify(backend_of(engine))
     assert not report.ok
@@ -222,5 +251,7 @@ def test_a_checkpoint_after_a_checkpoint_is_rejected() -> None:
     engine.checkpoint()
     with head_of(engine) as rows:
         roots = engine.store.roots(rows)
-    forge(backend_of(engine), K.CHECKPOINT, CheckpointDetail(roots.overall), CheckpointBody(roots.namespaces))
+    forge(
+        backend_of(engine), K.CHECKPOINT, CheckpointDetail(roots.overall), CheckpointBody(roots.named_roots)
+    )
     assert not verify(backend_of(engine)).ok

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from backends import open_backend
 from backends.memory import MemoryBackend
 from engine.base.errors import ConflictError, EngineError, InvalidInputError, NotFoundError
-from engine.base.validation import atom_id
+from engine.base.validation import atom_id, show_id
 from engine.commands import Add, Command, Link, Tag
 from engine.engine import Engine
 from engine.followers.tags import LIVE, members
@@ -79,7 +79,7 @@ def contents_of(engine: Engine) -> dict[Any, Any]:
             record, value = read_atom(rows, key[2:]), read_value(rows, "atoms", key[2:])
             assert record is not None
             assert value is not None
-            atom = engine.get(record.id.hex())
+            atom = engine.get(show_id(record.id))
             kept = (atom.content, atom.title, atom.kind, atom.tags, atom.buckets, atom.source, atom.version)
             found[atom.id] = (*kept, State(value.state), atom.state)
         for key in rows_of(rows, "edges-from"):

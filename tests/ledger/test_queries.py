@@ -29,7 +29,7 @@ def three() -> Engine:
     return engine
 
 
-@pytest.mark.parametrize("given", ["ffff", "FFFF", "ffffffff-ff", FAR, FAR.replace("-", "").upper()])
+@pytest.mark.parametrize("given", ["ffff", "ffffffff-ff", FAR])
 def test_an_abbreviated_id_identifies_the_only_match(given: str) -> None:
     """At least four digits with which exactly one id begins identify the atom."""
     assert three().resolve(given) == FAR
@@ -45,6 +45,9 @@ def test_an_abbreviated_id_identifies_the_only_match(given: str) -> None:
         ("", InvalidInputError),
         ("wxyz", InvalidInputError),
         ("ffff ", InvalidInputError),
+        ("FFFF", InvalidInputError),
+        (FAR.upper(), InvalidInputError),
+        (FAR.replace("-", ""), InvalidInputError),
     ],
 )
 def test_an_invalid_abbreviated_id_is_rejected(given: str, error: type[EngineError]) -> None:

@@ -13,7 +13,7 @@ from tests.mcp.support import Memory, cost_of
 
 pytestmark = pytest.mark.slow
 
-HINT = re.compile(r"\[\d+%(?P<size> ~\d+)?(?P<origin> \w+)?\] (?P<id>[0-9a-f]{8,32}) (?P<text>.+)")
+HINT = re.compile(r"\[\d+%(?P<size> ~\d+)?(?P<origin> \w+)?\] (?P<id>[0-9a-f-]{8,36}) (?P<text>.+)")
 
 LONG = "The garden shed holds rakes, a ladder, two spades and the seeds for the next spring. " * 9
 

@@ -7,6 +7,7 @@ from uuid import UUID
 
 from engine.text.token_estimate import estimate_tokens
 from proofs import Root, verify
+from proofs.envelope import decode
 from tests.mcp.support import Memory
 
 
@@ -26,7 +27,7 @@ def test_status_of_an_earlier_moment(memory: Memory, kettle: str) -> None:
 
 
 def test_a_proof_is_handed_out_that_a_stranger_can_check(memory: Memory, kettle: str) -> None:
-    """The base64 is a valid proof for the root and store id in the same answer."""
+    """The base64 is an envelope, whose proof is valid for the root and store id in the same answer."""
     answer = memory.found("status", claims=["no-term unicorn", f"atom {kettle[:8]}"])
     basis = answer["basis"]
     assert basis["root"] == memory.engine.root().root
@@ -34,7 +35,9 @@ def test_a_proof_is_handed_out_that_a_stranger_can_check(memory: Memory, kettle:
     claims = [line["claim"] for line in answer["shown"]]
     assert claims[0] == "no-term unicorn"
     made = memory.engine.prove([claim.split() for claim in claims])
-    assert verify(b64decode(answer["proof"]), root, made.claims) == made.shown
+    envelope = decode(b64decode(answer["proof"]))
+    assert verify(envelope.proof, root, made.claims) == made.shown
+    assert (envelope.basis, envelope.claims) == (root, made.claims)
 
 
 def test_a_large_proof_is_not_handed_out(memory: Memory) -> None:

@@ -65,8 +65,8 @@ class EngineMachine(Pairs, RuleBasedStateMachine):
                 self.engine.apply(commands)
             assert rows_of(backend_of(self.engine)) == rows
             return
-        request, origin = self.model.said
-        done = self.engine.apply(commands, request=request, origin=origin)
+        request, pipeline = self.model.said
+        done = self.engine.apply(commands, request=request, pipeline=pipeline)
         told = [event.seq for receipt in done for event in receipt.events]
         assert told == list(range(size, len(self.model.headers)))
 
@@ -147,8 +147,8 @@ class EngineMachine(Pairs, RuleBasedStateMachine):
         self.now = min(self.now + step, BEGIN + 3_600_000_000)
 
     @rule(said=SAID)
-    def request_and_origin_change(self, said: tuple[str | None, str | None]) -> None:
-        """Set another request and origin for the next commands."""
+    def request_and_pipeline_change(self, said: tuple[str | None, str | None]) -> None:
+        """Set another request and pipeline for the next commands."""
         self.model.said = said
 
     @rule(what=st.sampled_from(UPKEEP))

@@ -23,7 +23,10 @@ from engine.commands import (
     Unrelate,
     Untag,
 )
+from engine.commands.facts import AppendFact, RecordForeignHead
+from proofs.events import Origin
 from tests.model.relating import RelatingReference
+from tests.support.pulled import Pulled
 
 Op = tuple[str, tuple[Any, ...]]
 Pair = tuple[Command, Callable[[], object]]
@@ -49,6 +52,32 @@ class Pairs:
     ) -> Pair:
         given = fields | {"id": name, "key": key, "created": created}
         return Add(text, **given), lambda: self.model.add(text, **given)
+
+    def _fact(self, kind: int, number: int | None, data: bytes) -> Pair:
+        atom = None if number is None else self.atom(number)
+        shown = None if atom is None else show_id(atom)
+        return AppendFact(kind, shown, data), lambda: self.model.fact(kind, atom, data)
+
+    def _early_fact(self, name: str, data: bytes) -> Pair:
+        atom = bytes.fromhex(name.replace("-", ""))
+        return AppendFact(33, name, data), lambda: self.model.fact(33, atom, data)
+
+    def _saw(self, size: int, note: str | None) -> Pair:
+        head = bytes(16), size, bytes(32), note
+        return RecordForeignHead(*head), lambda: self.model.saw(*head)
+
+    def _pulled(self, op: Op, time: int) -> Pair:
+        origin = Origin(bytes([5] * 16), 3, bytes([6] * 32), time)
+        command, reference = self.pair(op)
+
+        def with_origin() -> None:
+            self.model.origin = list(origin)
+            try:
+                reference()
+            finally:
+                self.model.origin = None
+
+        return Pulled(command, origin), with_origin
 
     def _revise(self, number: int, text: str | None, fields: dict[str, Any]) -> Pair:
         atom = self.atom(number)

@@ -15,8 +15,10 @@ from proofs.leaves import Value
 from proofs.log import leaf_hash
 from proofs.log import root_of as log_root_of
 from proofs.verified import (
+    AllEdges,
     AllMentioning,
     AllTagged,
+    AllTags,
     LiveAtom,
     LiveEdge,
     LoggedEvent,
@@ -27,9 +29,9 @@ from proofs.verified import (
     Verified,
 )
 from proofs.verifier import verify
-from tests.model.claims import DRAWN, Drawn, claim_of, everything, holds, mentioning, tagged
+from tests.model.claims import DRAWN, Drawn, claim_of, edges_of, everything, holds, mentioning, tagged
 from tests.model.machine import EngineMachine
-from tests.model.reference import CHECKED, Reference, Subject
+from tests.model.reference import CHECKED, Reference, Subject, identity
 
 
 class ProvingMachine(EngineMachine):
@@ -46,11 +48,11 @@ class ProvingMachine(EngineMachine):
 
     @rule(drawn=st.lists(DRAWN, min_size=1, max_size=6))
     def claimed_at_a_checkpoint(self, drawn: list[Drawn]) -> None:
-        """Make claims against the log head; state claims only if the log ends in a checkpoint."""
+        """Make claims against the log head; they are refused unless the log ends in a checkpoint."""
         root = log_root_of([leaf_hash(header) for header in self.model.headers])
         head = LogHead(self.model.store_id, len(self.model.headers), root)
         for claim in self.claims(drawn):
-            if isinstance(claim, kinds.StateClaim) and self.model.kinds[-1] != CHECKED:
+            if self.model.kinds[-1] != CHECKED:
                 with pytest.raises(RefusedError):
                     self.engine.prove([claim], checkpoint=head)
             elif not (isinstance(claim, kinds.BeginsWithRoot) and claim.root == self.model.root()):
@@ -101,17 +103,26 @@ def check_shown(model: Reference, shown: Verified) -> None:
         case Tagged() | Untagged():
             check_subject(model.atoms[shown.claim.id], shown.value, None)
         case AllTagged() | AllMentioning():
-            claim = shown.claim
-            if isinstance(claim, kinds.AtomsTagged):
-                expected = tagged(model, claim.identity)
-            else:
-                expected = mentioning(model, claim.term)
-            assert [atom.id for atom in shown.atoms] == list(expected)
-            for atom in shown.atoms:
-                check_subject(expected[atom.id], atom.value, None)
+            _check_listed(model, shown)
+        case AllEdges():
+            edges = edges_of(model, shown.claim)
+            assert [(edge.type, edge.other) for edge in shown.edges] == list(edges)
+            assert [tuple(edge.value) for edge in shown.edges] == [edge[:7] for edge in edges.values()]
+        case AllTags():
+            atom_is = model.atoms[shown.claim.id]
+            check_subject(atom_is, shown.value, None)
+            assert set(shown.tags) == set(map(identity, atom_is.body["tags"]))
         case LoggedEvent():
             assert shown.header.kind == model.kinds[shown.claim.seq]
             assert (shown.body is not None) is shown.claim.opened
+
+
+def _check_listed(model: Reference, shown: AllTagged | AllMentioning) -> None:
+    claim = shown.claim
+    expected = tagged(model, claim) if isinstance(claim, kinds.AtomsTagged) else mentioning(model, claim)
+    assert [atom.id for atom in shown.atoms] == list(expected)
+    for atom in shown.atoms:
+        check_subject(expected[atom.id], atom.value, None)
 
 
 def check_subject(subject: Subject, value: Value, body: AtomBody | EdgeBody | None) -> None:

@@ -21,11 +21,19 @@ from engine.base.errors import ConflictError, InvalidInputError, NotFoundError
 from engine.index.index_follower import IndexFollower
 from engine.ledger.appender import Salts
 from engine.ledger.journal import Cursor, encode_cursor
-from engine.ledger.layout import cursor_key
+from engine.ledger.layout import cursor_key, journal_key, payload_key
 from engine.text.analyzer import ANALYZER_NAME
 from engine.text.analyzer_fingerprint import fingerprint
 from proofs.events import AtomBody, AtomDetail, Entry, EventKind, Header
-from proofs.hashing import EMPTY, commitment, key_digest, overall_root, value_digest
+from proofs.hashing import (
+    EMPTY,
+    NAMESPACES,
+    commitment,
+    key_digest,
+    overall_root,
+    position,
+    value_digest,
+)
 from proofs.log import leaf_hash
 from proofs.log import root_of as log_root_of
 from proofs.smt import root_of
@@ -33,9 +41,13 @@ from proofs.smt import root_of
 BUILT_IN = ("related_to", "derived_from", "contradicts", "supersedes", "part_of", "references")
 BODY = ("content", "title", "kind", "tags", "buckets", "source", "sequence", "provenance", "trust", "created")
 DEFAULTS = (None, None, "note", (), ("inbox",), None, None, "internal", None, None)
-FURTHER = ("request", "origin", "meta", "aliases", "folder")
+FURTHER = ("request", "origin", "meta", "aliases", "folder", "pipeline")
+REQUEST, ORIGIN, PIPELINE = 0, 1, 5
+KEPT = FURTHER[2:5]
+"""The further fields that belong to an atom."""
 LIVE, HIDDEN = 0, 1
 GENESIS, ADDED, REVISED, HID, REVIVED, TAGGED, UNTAGGED, TYPED, LINKED, UNLINKED, CHECKED = range(11)
+HEAD = 14
 
 
 class Subject(NamedTuple):
@@ -75,9 +87,19 @@ class Reference:
         self.created: dict[bytes, int] = {}
         self.texts: list[tuple[bytes, AtomBody]] = []
         self.said: tuple[str | None, str | None] = (None, None)
-        """The request and the origin of the next commands."""
-        self.id_key, self.store_id = salts(-2), salts(-1)[:16]
-        self._event(GENESIS, None, [self.store_id, ANALYZER_NAME, fingerprint()], [self.id_key], "engine")
+        """The request and the pipeline of the next commands."""
+        self.origin: list[Any] | None = None
+        """The event of another store that the next events repeat."""
+        self.tags_of: dict[int, frozenset[str]] = {}
+        """The identities of the tags of each ordinal."""
+        self.early: dict[bytes, int] = {}
+        """The last fact on each atom that is not recorded."""
+        self.store_id, keys = salts(-1)[:16], [salts(-2), salts(-3), salts(-4)]
+        self.id_key, self.label_key, self.row_key = keys
+        self.genesis = salts(0) + cbor2.dumps(keys, canonical=True)
+        self.bound = blake3(keys[1], derive_key_context="memroot 3 label-key").digest()
+        detail = [self.store_id, ANALYZER_NAME, fingerprint(), self.bound, 1]
+        self._event(GENESIS, None, detail, keys, "engine")
 
     def saved(self) -> dict[str, Any]:
         """Return a copy of the whole state for `restore`."""
@@ -92,12 +114,13 @@ class Reference:
     ) -> bytes:
         seq = len(self.headers)
         self.time = max(self.time, self.now)
-        further = dict(enumerate(self.said)) | (body.pop() if body and isinstance(body[-1], dict) else {})
+        further = {REQUEST: self.said[0], ORIGIN: self.origin, PIPELINE: self.said[1]}
+        further |= body.pop() if body and isinstance(body[-1], dict) else {}
         further = {number: value for number, value in further.items() if value}
         body = [*body, further] if further else body
         bound = commitment(self.salts(seq), cbor2.dumps(body, canonical=True))
         self.headers.append(
-            cbor2.dumps([2, seq, self.time, kind, actor, bound, prev, *detail], canonical=True)
+            cbor2.dumps([3, seq, self.time, kind, actor, bound, prev, *detail], canonical=True)
         )
         self.kinds.append(kind)
         return bound
@@ -105,22 +128,29 @@ class Reference:
     def add(self, content: str, *, id: str | None = None, key: str | None = None, **given: Any) -> bytes:  # noqa: A002
         """Add an atom and return its id."""
         body = dict(zip(BODY, DEFAULTS, strict=True)) | given | {"content": content}
-        further = {name: body.pop(name, None) for name in FURTHER[2:]}
-        atom = bytes.fromhex(id.replace("-", "")) if id else self.default_id(content, key, body["source"])
+        further = {name: body.pop(name, None) for name in KEPT}
+        place = body["source"], body["sequence"]
+        atom = bytes.fromhex(id.replace("-", "")) if id else self.default_id(content, key, *place)
         if before := self.atoms.get(atom):
             if (id or key) and before.body["content"] != content:
                 raise ConflictError("another content")
             return atom
-        self._content(ADDED, atom, body | {"occurrence": 0, "key": key} | further, None)
+        occurrence = 0 if key is None and body["sequence"] is None else None
+        self._content(ADDED, atom, body | {"occurrence": occurrence, "key": key} | further, None)
         return atom
 
-    def default_id(self, content: str, key: str | None, source: str | None = None) -> bytes:
+    def default_id(
+        self, content: str, key: str | None, source: str | None = None, sequence: int | None = None
+    ) -> bytes:
         """Return the id derived from content and place of an atom, or from its key."""
         raw_source = (source or "").encode()
-        head = bytes([key is not None, source is not None]) + struct.pack(">I", len(raw_source)) + raw_source
-        raw = bytearray(
-            blake3(head + (key.encode() if key else bytes(8) + content.encode()), key=self.id_key).digest(16)
-        )
+        place, rest = 0, bytes(8) + content.encode()
+        if key is not None:
+            place, rest = 1, key.encode()
+        elif sequence is not None:
+            place, rest = 2, struct.pack(">Q", sequence) + content.encode()
+        head = bytes([place, source is not None]) + struct.pack(">I", len(raw_source)) + raw_source
+        raw = bytearray(blake3(head + rest, key=self.id_key).digest(16))
         raw[6], raw[8] = raw[6] & 0x0F | 0x80, raw[8] & 0x3F | 0x80
         return bytes(raw)
 
@@ -138,10 +168,11 @@ class Reference:
     def _content(self, kind: int, atom: bytes, body: dict[str, Any], before: Subject | None) -> None:
         body["tags"], body["buckets"] = _tags(body["tags"]), tuple(sorted(set(body["buckets"])))
         seq, ordinal = len(self.headers), len(self.texts)
-        detail = [atom, ordinal, before and before.ordinal]
+        detail = [atom, ordinal, *([before.ordinal] if before else [])]
         plain = list(body.values())
-        further = {FURTHER.index(name): body[name] for name in FURTHER[2:]}
-        bound = self._event(kind, before and before.last_seq, detail, [*plain[:12], further])
+        further = {FURTHER.index(name): body[name] for name in KEPT}
+        prev = before.last_seq if before else self.early.get(atom)
+        bound = self._event(kind, prev, detail, [*plain[:12], further])
         if before:
             self._member((1, ""), before.ordinal, there=False)
         created_seq = before.created_seq if before else seq
@@ -149,8 +180,10 @@ class Reference:
             LIVE, ordinal, before.version + 1 if before else 1, created_seq, seq, seq, bound, body
         )
         self.texts.append((leaf_hash(self.headers[-1]), AtomBody(*plain[:12])))
-        created = self.created[atom] = self.time if body["created"] is None else body["created"]
+        time = self.origin[3] if self.origin else self.time
+        created = self.created[atom] = time if body["created"] is None else body["created"]
         day = (datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=created)).date().isoformat()
+        self.tags_of[ordinal] = frozenset(map(identity, body["tags"]))
         names = [(1, ""), (4, body["kind"]), (5, body["provenance"]), (7, day)]
         names += [(2, identity(tag)) for tag in body["tags"]] + [(3, bucket) for bucket in body["buckets"]]
         for name in names + ([(6, body["source"])] if body["source"] is not None else []):
@@ -176,16 +209,19 @@ class Reference:
         self._touch(atom, before, TAGGED if there else UNTAGGED, [changed], body=body)
         for name in changed:
             self._member((2, identity(name)), before.ordinal, there=there)
+        names, own = frozenset(map(identity, changed)), self.tags_of.get(before.ordinal, frozenset())
+        self.tags_of[before.ordinal] = own | names if there else own - names
 
     def _touch(self, atom: bytes, before: Subject, kind: int, told: list[Any], **changes: Any) -> None:
-        self._event(kind, before.last_seq, [atom, before.ordinal, None], told)
+        self._event(kind, before.last_seq, [atom, before.ordinal], told)
         self.atoms[atom] = before._replace(last_seq=len(self.headers) - 1, **changes)
 
     def register(self, name: str) -> None:
         """Register a predicate."""
         if name not in self.types:
-            code = (0x8000 + len(self.types) - len(BUILT_IN)).to_bytes(2, "big")
-            self.types[name] = code
+            key = blake3(self.id_key, derive_key_context="memroot 3 predicate").digest()
+            first, *rest = blake3(name.encode(), key=key).digest(8)
+            code = self.types[name] = bytes([first | 0x80, *rest])
             self._event(TYPED, None, [code], [name])
 
     def link(self, src: bytes, kind: str, dst: bytes, weight: float, data: bytes) -> None:
@@ -213,32 +249,69 @@ class Reference:
     def checkpoint(self) -> None:
         """Add a checkpoint event."""
         if self.kinds[-1] != CHECKED:
-            self._event(CHECKED, None, [self.root()], [self.namespace_roots()])
+            named = [[name, root] for name, root in zip(NAMESPACES, self.namespace_roots(), strict=True)]
+            self._event(CHECKED, None, [self.root()], [named])
+
+    def fact(self, kind: int, atom: bytes | None, data: bytes) -> None:
+        """Add a fact."""
+        before = None if atom is None else self.atoms.get(atom)
+        prev = before.last_seq if before else self.early.get(atom or b"")
+        self._event(kind, prev, [atom], [data])
+        seq = len(self.headers) - 1
+        if before is not None and atom is not None:
+            self.atoms[atom] = before._replace(last_seq=seq)
+        elif atom is not None:
+            self.early[atom] = seq
+
+    def saw(self, store_id: bytes, size: int, root: bytes, note: str | None) -> None:
+        """Add the head of another store."""
+        self._event(HEAD, None, [store_id, size, root], [note])
 
     def namespace_roots(self) -> list[bytes]:
         """Return the roots of atoms, edges, index and tags."""
-        roots = [_tree("atoms", {key: _packed(found) for key, found in self.atoms.items()})]
-        roots.append(_tree("edges", {key: _packed(found) for key, found in self.edges.items()}))
-        roots.append(self._index_root())
+        roots = [
+            _tree({key_digest("atoms", key): _packed(found) for key, found in self.atoms.items()}, "atoms")
+        ]
+        edges = {}
+        for key, found in self.edges.items():
+            src, code, dst = key[:16], key[16:-16], key[-16:]
+            for leaf in (b"\0" + src + code + dst, b"\1" + dst + code + src):
+                edges[position("edges", leaf)] = _packed(found)
+        roots += [_tree(edges, "edges"), self._index_root()]
         rows: dict[bytes, set[int]] = {}
         for (group, value), members in self.sets.items():
             for member in members:
-                key = bytes([group]) + value.encode() + b"\x00" + (member >> 16).to_bytes(2, "big")
+                first, *rest = blake3(bytes([group]) + value.encode(), key=self.label_key).digest(16)
+                key = bytes([group, first | 0x80, *rest]) + (member >> 16).to_bytes(2, "big")
                 rows.setdefault(key, set()).add(member & 0xFFFF)
-        chunks = {key: struct.pack(f"<{len(members)}H", *sorted(members)) for key, members in rows.items()}
-        return [*roots, _tree("tags", chunks)]
+        leaves = {key: struct.pack(f"<{len(members)}H", *sorted(members)) for key, members in rows.items()}
+        for ordinal, tags in self.tags_of.items():
+            if tags:
+                leaves[struct.pack(">BI", 8, ordinal)] = cbor2.dumps(sorted(tags, key=str.encode))
+        salted = {
+            key_digest("tags", key): self._salt(b"tags", key, value) + value for key, value in leaves.items()
+        }
+        return [*roots, _tree(salted, "tags")]
+
+    def _salt(self, namespace: bytes, key: bytes, value: bytes) -> bytes:
+        hashed = bytes([len(namespace)]) + namespace + len(key).to_bytes(2, "big") + key + value
+        return blake3(hashed, key=self.row_key).digest(16)
 
     def root(self) -> bytes:
         """Return the overall root."""
         log = log_root_of([leaf_hash(header) for header in self.headers])
-        pairs = list(zip(("atoms", "edges", "index", "tags"), self.namespace_roots(), strict=True))
-        return overall_root(self.store_id, len(self.headers), log, pairs)
+        pairs = list(zip(NAMESPACES, self.namespace_roots(), strict=True))
+        return overall_root(self.store_id, 1, self.bound, len(self.headers), log, pairs)
 
     def _index_root(self) -> bytes:
         follower, rows, batch = IndexFollower(), MemoryBackend(), Batch()
+        batch.put(journal_key(0), self.headers[0])
+        batch.put(payload_key(0), self.genesis)
+        rows.write(batch)
+        batch = Batch()
         entries = []
         for ordinal, (leaf, body) in enumerate(self.texts):
-            header = Header(ordinal, 0, EventKind.ATOM_ADDED, "", b"", None, AtomDetail(b"", ordinal, None))
+            header = Header(ordinal, 0, EventKind.ATOM_ADDED, "", b"", None, AtomDetail(b"", ordinal))
             entries.append(Entry(header, body, leaf))
         if not entries:
             return EMPTY
@@ -281,6 +354,5 @@ def _packed(subject: Subject) -> bytes:
     return cbor2.dumps(list(subject[:7]), canonical=True)
 
 
-def _tree(namespace: str, leaves: dict[bytes, bytes]) -> bytes:
-    pairs = leaves.items()
-    return root_of({key_digest(namespace, key): value_digest(namespace, raw) for key, raw in pairs})
+def _tree(leaves: dict[bytes, bytes], namespace: str) -> bytes:
+    return root_of({digest: value_digest(namespace, raw) for digest, raw in leaves.items()})

@@ -29,7 +29,7 @@ FIELDS = st.fixed_dictionaries(
         "tags": TAGS,
         "buckets": st.lists(st.sampled_from(["inbox", "work"]), min_size=1, max_size=2),
         "source": st.sampled_from([None, "notes/a.md", "notes/b.md"]),
-        "sequence": st.sampled_from([None, 0, 1 << 40]),
+        "sequence": st.sampled_from([None, None, 0, 1 << 40]),
         "provenance": st.sampled_from(["internal", "external", "quarantine"]),
         "trust": st.sampled_from([None, 0, 100]),
         "meta": st.sampled_from([None, {"a": True}, {"a": 1}, {"a": "", "zz": -0.1}, {"b": -(2**53) + 1}]),
@@ -41,7 +41,7 @@ CREATED = st.sampled_from(
     [None, 0, BEGIN - 86_400_000_000, -1, -62_135_596_800_000_000, 253_402_300_799_999_999]
 )
 SAID = st.tuples(st.sampled_from([None, None, "r-1", "ü"]), st.sampled_from([None, None, "pipeline 1.2"]))
-"""A request and an origin."""
+"""A request and a pipeline."""
 WEIGHTS = st.floats(0, 1, width=32).filter(lambda weight: struct.pack(">f", weight) != b"\x80\0\0\0")
 DATA = st.sampled_from([b"", b"\x01", b"\xa1\x61a\x01"])
 
@@ -66,7 +66,27 @@ OPS = {
     "supersede": st.tuples(ATOMS, ATOMS, st.sampled_from(["", "newer"])),
     "relate": st.tuples(RELATED, PREDICATES, st.none() | ATOMS, WEIGHTS),
     "unrelate": st.tuples(RELATED, PREDICATES, st.just("gone")),
+    "fact": st.tuples(st.integers(32, 63), st.none() | ATOMS, st.sampled_from([b"", b"data"])),
+    "early_fact": st.tuples(GIVEN_IDS.filter(bool), st.sampled_from([b"", b"data"])),
+    "saw": st.tuples(st.integers(1, 1 << 53), st.sampled_from([None, "", "note\n"])),
 }
+_PULLED = (
+    "add",
+    "revise",
+    "tombstone",
+    "revive",
+    "tag",
+    "untag",
+    "register",
+    "link",
+    "unlink",
+    "fact",
+    "relate",
+)
+OPS["pulled"] = st.tuples(
+    st.one_of(*(st.tuples(st.just(name), OPS[name]) for name in _PULLED)),
+    st.sampled_from([0, BEGIN - 86_400_000_000, BEGIN + 7 * 86_400_000_000]),
+)
 ANY_OP = st.one_of(*(st.tuples(st.just(name), arguments) for name, arguments in OPS.items()))
 
 

@@ -88,7 +88,6 @@ ARGUED: Final = {
     "proofs.basis": {
         "checkpoint_in: recorded_root(header): no call": "both callers read the root themselves",
         "header_in: type(seq) is not int: never": "decode_header refuses the same for the same reason",
-        "require_opening: opening is None: never": _TYPES,
     },
     "proofs.codec": {
         "unpack: not same: never": "`decode_strict` has checked every head; needed where stores are read",

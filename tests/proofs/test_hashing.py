@@ -17,7 +17,7 @@ A, B = bytes(range(32)), bytes(range(32, 64))
 
 def plain(role: str, data: bytes) -> bytes:
     """Return the hash of a role, computed with the library alone."""
-    return blake3(data, derive_key_context=f"memroot v1 {role}").digest()
+    return blake3(data, derive_key_context=f"memroot 3 {role}").digest()
 
 
 @pytest.mark.parametrize("mode", ["hash", "keyed_hash", "derive_key"])
@@ -54,8 +54,10 @@ def test_the_contexts_are_the_ones_the_format_names() -> None:
         "source",
         "term",
         "erased",
+        "label-key",
+        "predicate",
     ]
-    assert {role: f"memroot v1 {role}" for role in roles} == hashing.CONTEXTS
+    assert {role: f"memroot 3 {role}" for role in roles} == hashing.CONTEXTS
 
 
 def test_every_role_has_a_context_of_its_own() -> None:
@@ -78,11 +80,21 @@ LAYOUTS: dict[str, tuple[Callable[[], bytes], str, bytes]] = {
         b"\x00\x00\x01\x02\x07p",
     ),
     "rows node": (lambda: hashing.rows_node(A, B), "rows-node", A + B),
+    "label key": (lambda: hashing.label_commitment(A), "label-key", A),
     "analyzer": (lambda: hashing.analyzer_fingerprint(b"probes"), "analyzer", b"probes"),
     "overall": (
-        lambda: hashing.overall_root(b"s" * 16, 258, A, [("a", B), ("bc", A)]),
+        lambda: hashing.overall_root(b"s" * 16, 7, B, 258, A, [("a", B), ("bc", A)]),
         "overall",
-        b"\x00\x00\x00\x02" + b"s" * 16 + b"\0\0\0\0\0\0\x01\x02" + A + b"\x00\x02\x01a" + B + b"\x02bc" + A,
+        b"\x00\x00\x00\x03"
+        + b"s" * 16
+        + b"\0\0\0\x07"
+        + B
+        + b"\0\0\0\0\0\0\x01\x02"
+        + A
+        + b"\x00\x02\x01a"
+        + B
+        + b"\x02bc"
+        + A,
     ),
 }
 
@@ -99,6 +111,13 @@ def test_numbers_are_the_first_eight_bytes_of_a_hash(data: bytes) -> None:
     """The number of a source or term is the first eight bytes of its role's hash, little-endian."""
     assert hashing.source_number(data) == int.from_bytes(plain("source", data)[:8], "little")
     assert hashing.term_number(data) == int.from_bytes(plain("term", data)[:8], "little")
+
+
+@given(st.binary(min_size=32, max_size=32), st.text(max_size=40))
+def test_the_code_of_a_predicate_is_a_keyed_hash_of_its_name(id_key: bytes, name: str) -> None:
+    """The code is the first eight bytes of a hash under a key of the id key; its top bit is set."""
+    code = blake3(name.encode(), key=plain("predicate", id_key)).digest(8)
+    assert hashing.predicate_code(id_key, name) == bytes([code[0] | 0x80]) + code[1:]
 
 
 @given(
@@ -140,14 +159,16 @@ REFUSED: dict[str, Callable[[], bytes]] = {
     "empty term": lambda: hashing.row_hash(b"", A),
     "term of 65,536 bytes": lambda: hashing.row_hash(bytes(65_536), A),
     "inner of 31 bytes": lambda: hashing.row_hash(b"t", A[1:]),
-    "store id of 15 bytes": lambda: hashing.overall_root(bytes(15), 0, A, []),
-    "negative log size": lambda: hashing.overall_root(bytes(16), -1, A, []),
-    "log size over 64 bits": lambda: hashing.overall_root(bytes(16), 1 << 64, A, []),
-    "log root of 31 bytes": lambda: hashing.overall_root(bytes(16), 0, A[1:], []),
-    "namespace twice": lambda: hashing.overall_root(bytes(16), 0, A, [("a", A), ("a", B)]),
-    "namespaces descending": lambda: hashing.overall_root(bytes(16), 0, A, [("b", A), ("a", B)]),
-    "nameless namespace": lambda: hashing.overall_root(bytes(16), 0, A, [("", A)]),
-    "namespace root of 33 bytes": lambda: hashing.overall_root(bytes(16), 0, A, [("a", A + b"x")]),
+    "store id of 15 bytes": lambda: hashing.overall_root(bytes(15), 1, B, 0, A, []),
+    "rules over 32 bits": lambda: hashing.overall_root(bytes(16), 1 << 32, B, 0, A, []),
+    "label commitment of 31 bytes": lambda: hashing.overall_root(bytes(16), 1, B[1:], 0, A, []),
+    "negative log size": lambda: hashing.overall_root(bytes(16), 1, B, -1, A, []),
+    "log size over 64 bits": lambda: hashing.overall_root(bytes(16), 1, B, 1 << 64, A, []),
+    "log root of 31 bytes": lambda: hashing.overall_root(bytes(16), 1, B, 0, A[1:], []),
+    "namespace twice": lambda: hashing.overall_root(bytes(16), 1, B, 0, A, [("a", A), ("a", B)]),
+    "namespaces descending": lambda: hashing.overall_root(bytes(16), 1, B, 0, A, [("b", A), ("a", B)]),
+    "nameless namespace": lambda: hashing.overall_root(bytes(16), 1, B, 0, A, [("", A)]),
+    "namespace root of 33 bytes": lambda: hashing.overall_root(bytes(16), 1, B, 0, A, [("a", A + b"x")]),
 }
 
 
@@ -160,17 +181,19 @@ def test_a_field_of_wrong_width_or_order_is_refused(name: str) -> None:
 
 def test_namespaces_go_by_their_bytes_and_not_by_length() -> None:
     """`aa` comes before `b`: the order is that of the bytes, as in every key."""
-    assert hashing.overall_root(bytes(16), 0, A, [("aa", A), ("b", B)])
+    assert hashing.overall_root(bytes(16), 1, B, 0, A, [("aa", A), ("b", B)])
 
 
-OVERALL = (b"s" * 16, 9, A, [("atoms", A), ("edges", B)])
+OVERALL = (b"s" * 16, 1, A, 9, A, [("atoms", A), ("edges", B)])
 OTHER_STORES = {
-    "store id": (b"t" * 16, 9, A, [("atoms", A), ("edges", B)]),
-    "log size": (b"s" * 16, 8, A, [("atoms", A), ("edges", B)]),
-    "log root": (b"s" * 16, 9, B, [("atoms", A), ("edges", B)]),
-    "roots swapped": (b"s" * 16, 9, A, [("atoms", B), ("edges", A)]),
-    "namespace gone": (b"s" * 16, 9, A, [("atoms", A)]),
-    "namespace renamed": (b"s" * 16, 9, A, [("atoms", A), ("edgez", B)]),
+    "store id": (b"t" * 16, 1, A, 9, A, [("atoms", A), ("edges", B)]),
+    "rules": (b"s" * 16, 2, A, 9, A, [("atoms", A), ("edges", B)]),
+    "label commitment": (b"s" * 16, 1, B, 9, A, [("atoms", A), ("edges", B)]),
+    "log size": (b"s" * 16, 1, A, 8, A, [("atoms", A), ("edges", B)]),
+    "log root": (b"s" * 16, 1, A, 9, B, [("atoms", A), ("edges", B)]),
+    "roots swapped": (b"s" * 16, 1, A, 9, A, [("atoms", B), ("edges", A)]),
+    "namespace gone": (b"s" * 16, 1, A, 9, A, [("atoms", A)]),
+    "namespace renamed": (b"s" * 16, 1, A, 9, A, [("atoms", A), ("edgez", B)]),
 }
 
 
@@ -183,4 +206,4 @@ def test_the_overall_root_depends_on_every_field(name: str) -> None:
 def test_the_namespaces_of_the_engine_are_in_the_order_of_the_overall_root() -> None:
     """`NAMESPACES` is in the order that `overall_root` requires."""
     pairs = [(name, A) for name in hashing.NAMESPACES]
-    assert len(hashing.overall_root(bytes(16), 0, A, pairs)) == 32
+    assert len(hashing.overall_root(bytes(16), 1, B, 0, A, pairs)) == 32

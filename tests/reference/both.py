@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from proofs import claims as kinds
 from proofs.basis import Basis as RealBasis
 from proofs.basis import LogHead, Root
 from proofs.claims import Claim as RealClaim
 from proofs.errors import ProofError
-from proofs.leaves import State
+from proofs.leaves import Direction, Group, State
 from proofs.verified import (
+    AllEdges,
     AllMentioning,
     AllTagged,
+    AllTags,
     LiveAtom,
     LiveEdge,
     LoggedEvent,
     LogPrefix,
     RecordedRoot,
+    SeenHead,
     Tagged,
     TombstonedAtom,
     TombstonedEdge,
@@ -26,7 +29,7 @@ from proofs.verified import (
 )
 from proofs.verified import Verified as Fact
 from proofs.verifier import verify
-from tests.reference.claims import Basis, Claim
+from tests.reference.claims import STATES, Basis, Claim
 from tests.reference.refused import Refused
 from tests.reference.state import Shown
 from tests.reference.verifier import check
@@ -89,29 +92,45 @@ def real_claim(number: int, subject: bytes, state: int | None, opened: bool) -> 
     if number not in kinds.ALL or (opened and number not in (1, 3, 11)):
         raise ProofError("input", f"no claim {number} like this")
     kind: type[RealClaim] = kinds.ALL[number]
-    given: list[object] = _fields(number, subject)
-    if number in (1, 3):
-        given.append(State(state) if state in set(State) else state)
+    given = _fields(number, subject)
+    if number in STATES:
+        given["state"] = State(state) if state in set(State) and not isinstance(state, bool) else state
     elif state is not None:
         raise ProofError("input", f"claim {number} has no state")
     if number in (1, 3, 11):
-        given.append(opened)
-    return kind(*given)  # type: ignore[arg-type]  # their constructors look at every field
+        given["opened"] = opened
+    return kind(**given)  # type: ignore[arg-type]  # their constructors look at every field
 
 
-def _fields(number: int, subject: bytes) -> list[object]:
+def _fields(number: int, subject: bytes) -> dict[str, object]:
     """Split the subject of a claim into its parts."""
     if number in (3, 4):
-        return [subject[:16], subject[16:-16], subject[-16:]]
+        return {"src": subject[:16], "code": subject[16:-16], "dst": subject[-16:]}
     if number in (5, 6):
-        return [subject[:16], _text(subject[16:])]
+        return {"id": subject[:16], **_set(subject[16:])}
     if number in (7, 8, 9, 10):
-        return [_text(subject)]
+        first, last = int.from_bytes(subject[:4], "big"), int.from_bytes(subject[4:8], "big")
+        rest = _set(subject[8:]) if number in (7, 8) else {"term": _text(subject[8:])}
+        return {"first": first, "last": last, **rest}
+    widths = {11: 8, 12: 40, 17: 56}
+    if len(subject) != widths.get(number, len(subject)):
+        raise ProofError("input", "a subject of another width")
     if number in (11, 12):
-        if len(subject) != (8 if number == 11 else 40):
-            raise ProofError("input", "a subject of another width")
-        return [int.from_bytes(subject[:8], "big"), *([subject[8:]] if number == 12 else [])]
-    return [subject]
+        size = int.from_bytes(subject[:8], "big")
+        return {"seq": size} if number == 11 else {"size": size, "root": subject[8:]}
+    if number == 15:
+        direction = Direction(subject[0]) if subject[:1] in (b"\0", b"\1") else None
+        return {"direction": direction, "id": subject[1:17], "code": subject[17:] or None}
+    if number == 17:
+        size = int.from_bytes(subject[16:24], "big")
+        return {"store_id": subject[:16], "size": size, "root": subject[24:]}
+    return {"root": subject} if number in (13, 14) else {"id": subject}
+
+
+def _set(named: bytes) -> dict[str, object]:
+    """Split a group and a value of it."""
+    group = named[0] if named else 0
+    return {"group": Group(group) if group in set(Group) else None, "value": _text(named[1:])}
 
 
 def _text(data: bytes) -> str:
@@ -123,7 +142,8 @@ def _text(data: bytes) -> str:
 
 def reference_claim(claim: RealClaim) -> Claim:
     """Convert a claim to the form that the reference verifier takes."""
-    state = int(claim.state) if isinstance(claim, (kinds.AtomIs, kinds.EdgeIs)) else None
+    given: Any = claim
+    state = int(given.state) if claim.number in STATES else None
     opened = isinstance(claim, (kinds.AtomIs, kinds.EdgeIs, kinds.EventIs)) and claim.opened
     return claim.number, claim.subject, state, opened
 
@@ -139,24 +159,33 @@ def same(fact: Fact, shown: Shown) -> bool:
             return bool(shown["ordinal"] == fact.value.ordinal)
         case AllTagged() | AllMentioning():
             return bool(shown["ids"] == [atom.id for atom in fact.atoms])
+        case AllTags():
+            return bool(shown["ordinal"] == fact.value.ordinal and shown["tags"] == list(fact.tags))
+        case AllEdges():
+            return bool(shown["edges"] == [[one.type, one.other, one.value.state] for one in fact.edges])
         case LoggedEvent():
             seen = [fact.header.seq, fact.header.time, fact.header.kind, fact.header.commitment]
             body = None if fact.body is None else listed(fact.body)
             return seen == [shown[name] for name in ("seq", "time", "kind", "commitment")] and (
                 shown["body"] == body
             )
-        case RecordedRoot():
+        case RecordedRoot() | SeenHead():
             return bool(shown["seq"] == fact.header.seq)
         case LogPrefix():
             return bool(shown["size"] == fact.size)
     return True
 
 
+FURTHER = {"request": 0, "origin": 1, "meta": 2, "aliases": 3, "folder": 4, "pipeline": 5}
+"""The number of each further field."""
+
+
 def listed(body: tuple[object, ...]) -> list[object]:
     """Return a body as a list of its fields: tuples as lists, further fields as a map at the end."""
     if hasattr(body, "request"):
         first = type(body)._fields.index("request")  # type: ignore[attr-defined]  # a body
-        further = {at: listed(one) if isinstance(one, tuple) else one for at, one in enumerate(body[first:])}
+        named = zip(type(body)._fields[first:], body[first:], strict=True)  # type: ignore[attr-defined]  # a body
+        further = {FURTHER[name]: listed(one) if isinstance(one, tuple) else one for name, one in named}
         found = {at: one for at, one in further.items() if one is not None}
         return [*listed(tuple(body[:first])), *([found] if found else [])]
     return [listed(one) if isinstance(one, tuple) else one for one in body]

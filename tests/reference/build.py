@@ -8,15 +8,27 @@ from typing import Any
 from tests.reference import claims as c
 from tests.reference.cbor import read, write
 from tests.reference.claims import Basis, Claim
-from tests.reference.hashes import NAMESPACES, digest, log_leaf, row_leaf
-from tests.reference.state import LIVE, TAGGED, Calls, call, set_row
+from tests.reference.hashes import NAMESPACES, digest, edge_prefix, log_leaf, row_leaf
+from tests.reference.state import LIVE, Calls, call, leaf
 from tests.reference.world import World, beside, consistency, inclusion, walked
-from tests.spec.spec_naive import Rows, opened, segments, summary, tag_changes, term_rows, tree_leaves, u
+from tests.spec.spec_naive import (
+    Rows,
+    opened,
+    place,
+    salted_rows,
+    segments,
+    summary,
+    tag_changes,
+    term_rows,
+    tree_leaves,
+    u,
+)
 
 
 def opening(of: World) -> list[Any]:
     """Return the opening of an overall root."""
-    return [len(of.rows), of.roots["log"], *(of.roots[name] for name in NAMESPACES)]
+    named = [[name, of.roots[name]] for name in NAMESPACES]
+    return [of.rules, of.label_commitment, len(of.rows), of.roots["log"], named]
 
 
 def log_leaves(rows: Rows) -> list[bytes]:
@@ -29,28 +41,25 @@ def build(rows: Rows, basis: Basis, claims: Sequence[Claim], worlds: dict[int, W
 
     `rows` holds the events of the basis's log. `worlds` maps a size of the log to the values that are derived
     at that size. It must contain the sizes that the claims name. For an overall root, it must also contain
-    the size of the whole log; for a log head, the size before the last event, which must be a checkpoint
-    if there are claims about the state.
+    the size of the whole log; for a log head, the size before the last event, which must be a checkpoint.
     """
     ordered = sorted(claims, key=lambda claim: claim[:2])
     leaves = log_leaves(rows)
-    link = at = None
-    if basis[0] == "root":
-        at = worlds[len(rows)]
-    elif any(number in c.STATE_CLAIMS for number, *_ in ordered):
+    link, at = None, worlds[len(rows) - (basis[0] == "log")]
+    if basis[0] == "log":
         link = [rows[-1][0], inclusion(len(rows) - 1, leaves)]
-        at = worlds[len(rows) - 1]
-    calls: Calls = {"atoms": {}, "edges": {}, "tags": {}}
+    labelled = any(number in c.LABELLED for number, *_ in ordered)
+    calls = Calls(at.keys.labels if labelled else None)
     witnesses: list[Any] = []
     for number, subject, _, opens in ordered:
-        if at is not None and number in c.STATE_CLAIMS:
+        if number in c.STATE_CLAIMS:
             witnesses.append([number, *of_state(at, calls, number, subject, opens)])
         else:
             witnesses.append([number, *of_log(rows, leaves, number, subject, worlds, opens)])
     listed = any(number in c.LIST_CLAIMS for number, *_ in ordered)
-    whole: list[Any] = ["memroot-proof", 2, link, opening(at) if at else None]
-    whole.append(summaries(at) if at and listed else None)
-    whole += [opened_tree(at, name, calls[name]) for name in ("atoms", "edges", "tags")]
+    whole: list[Any] = ["memroot-proof", 3, link, opening(at), at.keys.labels if labelled else None]
+    whole.append(summaries(at) if listed else None)
+    whole += [opened_tree(at, name, calls) for name in ("atoms", "edges", "tags")]
     return write([*whole, witnesses])
 
 
@@ -66,6 +75,10 @@ def of_log(
     if number == c.EVENT:
         seq = int.from_bytes(subject, "big")
         return [rows[seq][0], rows[seq][1] if opens else None, inclusion(seq, leaves)]
+    if number == c.SEEN:
+        detail = [subject[:16], int.from_bytes(subject[16:24], "big"), subject[24:]]
+        seq = next(s for s, row in enumerate(rows) if (f := opened(*row)[0])[3] == 14 and f[7:10] == detail)
+        return [rows[seq][0], inclusion(seq, leaves)]
     seq = next(s for s, row in enumerate(rows) if (f := opened(*row)[0])[3] == 10 and f[7] == subject)
     return [rows[seq][0], inclusion(seq, leaves)]
 
@@ -73,18 +86,26 @@ def of_log(
 def of_state(at: World, calls: Calls, number: int, subject: bytes, opens: bool) -> list[Any]:
     """Return the witness of a claim about the state, and add the keys that it refers to to `calls`."""
     if number in (c.ATOM, c.NO_ATOM, c.EDGE, c.NO_EDGE):
-        namespace = "atoms" if number in (c.ATOM, c.NO_ATOM) else "edges"
-        value = look(at, calls, namespace, subject)
+        namespace, key = leaf(number, subject)
+        value = look(at, calls, namespace, key)
         if value is None:
             return []
         payload_seq = at.values[namespace][subject][4]
         return [value, at.rows[payload_seq][1] if opens else None]
-    if number in (c.TAG, c.NO_TAG):
+    if number in (c.TAG, c.NO_TAG, c.TAGS_OF):
         ordinal = at.values["atoms"][subject[:16]][1]
-        value = look(at, calls, "atoms", subject[:16])
-        return [value, look(at, calls, "tags", set_row(TAGGED, subject[16:], ordinal >> 16))]
-    witness, ordinals = (of_tag if number in (c.TAGGED, c.NONE_TAGGED) else of_term)(at, calls, subject)
-    alive = [ordinal for ordinal in sorted(ordinals) if is_live(at, ordinal)]
+        shown = [
+            look(at, calls, "atoms", subject[:16]),
+            look(at, calls, "tags", set_row(at, LIVE, ordinal >> 16)),
+        ]
+        own = u(8, 1) + u(ordinal, 4) if number == c.TAGS_OF else set_row(at, subject[16:], ordinal >> 16)
+        return [*shown, look(at, calls, "tags", own)]
+    if number == c.EDGES_OF:
+        return [of_edges(at, calls, subject)]
+    first, last = int.from_bytes(subject[:4], "big"), int.from_bytes(subject[4:8], "big")
+    of_list = of_set if number in (c.TAGGED, c.NONE_TAGGED) else of_term
+    witness, ordinals = of_list(at, calls, subject[8:], first, last)
+    alive = [ordinal for ordinal in sorted(ordinals) if first <= ordinal <= last and is_live(at, ordinal)]
     atoms = [[at.ids[ordinal], look(at, calls, "atoms", at.ids[ordinal])] for ordinal in alive]
     return [*witness, atoms] if number in (c.TAGGED, c.TERM) else witness
 
@@ -96,41 +117,57 @@ def look(at: World, calls: Calls, namespace: str, key: bytes) -> bytes | None:
     return found
 
 
+def set_row(at: World, named: bytes, number: int) -> bytes:
+    """Return the key of a chunk of the set with this group and value."""
+    return named[:1] + at.keys.label(named[0], named[1:]) + u(number, 2)
+
+
+def of_edges(at: World, calls: Calls, subject: bytes) -> list[list[bytes]]:
+    """Return the key and value of each leaf in the subtree of an atom's edges."""
+    start = edge_prefix(subject[:17], subject[17:])
+    calls.complete.append(start)
+    inside = sorted(key for key in at.leaves["edges"] if place("edges", key).startswith(start))
+    return [[key, look(at, calls, "edges", key) or b""] for key in inside]
+
+
 def is_live(at: World, ordinal: int) -> bool:
     """Return True if the ordinal belongs to the content of a live atom."""
     value: list[Any] = at.values["atoms"][at.ids[ordinal]]
     return value[:2] == [0, ordinal]
 
 
-def of_tag(at: World, calls: Calls, identity: bytes) -> tuple[list[Any], set[int]]:
-    """Return the part of the witness with the tag's set, and the ordinals in this set."""
+def of_set(at: World, calls: Calls, named: bytes, first: int, last: int) -> tuple[list[Any], set[int]]:
+    """Return the part of the witness with the chunks of a set, and the ordinals in this set."""
     sets: list[Any] = []
-    for number in range(len(at.documents) + 0xFFFF >> 16):
-        own = look(at, calls, "tags", set_row(TAGGED, identity, number))
-        sets.append(own and [own, look(at, calls, "tags", set_row(LIVE, b"", number))])
-    return [sets], members(at.events, identity)
+    end = min(last + 1, len(at.documents))
+    for number in range(first >> 16, end + 0xFFFF >> 16) if first < end else ():
+        own = look(at, calls, "tags", set_row(at, named, number))
+        sets.append(own and [own, look(at, calls, "tags", set_row(at, LIVE, number))])
+    return [sets], members(at.events, named)
 
 
-def members(events: list[tuple[list[Any], list[Any]]], identity: bytes) -> set[int]:
-    """Return the ordinals in the set of a tag, including dead ordinals."""
+def members(events: list[tuple[list[Any], list[Any]]], named: bytes) -> set[int]:
+    """Return the ordinals in a set, including dead ordinals."""
     found: set[int] = set()
     for fields, body in events:
         leaving, joining = tag_changes(fields, body)
-        found -= {ordinal for name, ordinal in leaving if name == (2, identity.decode())}
-        found |= {ordinal for name, ordinal in joining if name == (2, identity.decode())}
+        found -= {ordinal for name, ordinal in leaving if name == (named[0], named[1:].decode())}
+        found |= {ordinal for name, ordinal in joining if name == (named[0], named[1:].decode())}
     return found
 
 
-def of_term(at: World, calls: Calls, term: bytes) -> tuple[list[Any], set[int]]:
+def of_term(at: World, calls: Calls, term: bytes, first: int, last: int) -> tuple[list[Any], set[int]]:
     """Return the part of the witness with the term's rows and live chunks, and the ordinals in these rows."""
     shown, found = [], set()
     for key, documents in segments(at.documents):
-        rows = term_rows(documents, at.stop_words)
-        shown.append(row_shown(rows, term))
         start = int.from_bytes(key[1:], "big")
+        if start > last or first >= start + len(documents):
+            continue
+        rows = salted_rows(key, term_rows(documents, at.stop_words, at.keys), at.keys)
+        shown.append(row_shown(rows, at.keys.label(0, term)))
         found |= {start + n for n, one in enumerate(documents) if term.decode() in one.text}
     numbers = sorted({ordinal >> 16 for ordinal in found})
-    return [shown, [look(at, calls, "tags", set_row(LIVE, b"", number)) for number in numbers]], found
+    return [shown, [look(at, calls, "tags", set_row(at, LIVE, number)) for number in numbers]], found
 
 
 def row_shown(rows: list[tuple[bytes, bytes]], term: bytes) -> list[Any]:
@@ -146,13 +183,15 @@ def row_shown(rows: list[tuple[bytes, bytes]], term: bytes) -> list[Any]:
 
 def summaries(at: World) -> list[Any]:
     """Return the part `segments` of a proof."""
-    found: list[Any] = [read(summary(some, at.stop_words)) for _, some in segments(at.documents)]
+    found: list[Any] = [
+        read(summary(key, some, at.stop_words, at.keys)) for key, some in segments(at.documents)
+    ]
     return [len(at.documents), found]
 
 
-def opened_tree(at: World | None, namespace: str, calls: dict[bytes, bytes | None]) -> Any:
-    """Return the opening of a namespace's tree at the keys in `calls`."""
-    if at is None or not calls:
-        return None
-    keys = {digest("key", u(len(namespace), 1) + namespace.encode() + key) for key in calls}
-    return list(walked(keys, tree_leaves(namespace, at.leaves[namespace]), 0))
+def opened_tree(at: World, namespace: str, calls: Calls) -> Any:
+    """Return the opening of a namespace's tree at the keys in `calls`, or None if there are none."""
+    keys = {place(namespace, key) for key in calls.keys[namespace]}
+    if namespace == "edges":
+        keys |= {start + bytes(32 - len(start)) for start in calls.complete}
+    return list(walked(keys, tree_leaves(namespace, at.leaves[namespace]), 0)) if keys else None

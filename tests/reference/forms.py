@@ -13,8 +13,8 @@ from tests.spec.spec_naive import dumps
 
 Check = Callable[[Any], bool]
 
-SEQ_MAX, INTEGER_MAX, ORDINAL_MAX = 1 << 53, (1 << 63) - 1, (1 << 32) - 1
-CHECKPOINT = 10
+SEQ_MAX, INTEGER_MAX, ORDINAL_MAX = (1 << 53) - 1, (1 << 63) - 1, (1 << 32) - 1
+CHECKPOINT, FOREIGN_HEAD = 10, 14
 COMMON = ("format", "seq", "time", "kind", "actor", "commitment", "prev")
 VALUE = ("state", "ordinal", "version", "created_seq", "payload_seq", "last_seq", "commitment")
 
@@ -54,25 +54,40 @@ def fields(checks: tuple[Check, ...]) -> Check:
 
 
 def code(item: object) -> bool:
-    """Return True for the code of an edge type: one byte from 01 to 7F, or two bytes from 8000 to FFFF."""
-    if not isinstance(item, bytes) or len(item) not in (1, 2):
+    """Return True for the code of an edge type: one byte from 01 to 7F, or the code of a predicate."""
+    return predicate(item) or (isinstance(item, bytes) and len(item) == 1 and 0 < item[0] < 0x80)
+
+
+def predicate(item: object) -> bool:
+    """Return True for the code of a registered predicate: 8 bytes of which the first is 80 or more."""
+    return isinstance(item, bytes) and len(item) == 8 and item[0] >= 0x80
+
+
+def named_roots(item: object) -> bool:
+    """Return True for pairs of a name and a root, ascending by name, with the four namespaces among them."""
+    if not array(fields((text(32, 1), HASH)), 64)(item):
         return False
-    return 0 < item[0] < 0x80 if len(item) == 1 else item[0] >= 0x80
+    names = [name.encode() for name, _ in item]  # type: ignore[attr-defined]
+    return all(a < b for a, b in pairwise(names)) and {b"atoms", b"edges", b"index", b"tags"} <= set(names)
 
 
 LABEL, ID, HASH, ORDINAL = text(32), raw(16), raw(32), uint(ORDINAL_MAX)
 TAGS, REASON = array(text(256), 256), text(1024)
-HEADER: tuple[Check, ...] = (uint(2, 2), uint(SEQ_MAX), uint(), uint(255), LABEL, HASH, maybe(uint(SEQ_MAX)))
-ON_ATOM: tuple[Check, ...] = (ID, ORDINAL, maybe(ORDINAL))
+HEADER: tuple[Check, ...] = (uint(3, 3), uint(SEQ_MAX), uint(), uint(255), LABEL, HASH, maybe(uint(SEQ_MAX)))
+ON_ATOM: tuple[Check, ...] = (ID, ORDINAL)
+NO_SUBJECT, FACTS = (0, 7, CHECKPOINT, 14), range(32, 64)
 DETAIL: dict[int, tuple[Check, ...]] = {
-    0: (ID, LABEL, HASH),
+    0: (ID, LABEL, HASH, HASH, uint(255, 1)),
     **dict.fromkeys(range(1, 7), ON_ATOM),
-    7: (code,),
+    2: (ID, ORDINAL, ORDINAL),
+    7: (predicate,),
     8: (ID, code, ID),
     9: (ID, code, ID),
     CHECKPOINT: (HASH,),
     11: ON_ATOM,
     13: (ID, code, ID),
+    14: (ID, uint(1 << 53, 1), HASH),
+    **dict.fromkeys(FACTS, (maybe(ID),)),
 }
 ATOM: tuple[Check, ...] = (
     text(1 << 20),
@@ -85,11 +100,11 @@ ATOM: tuple[Check, ...] = (
     LABEL,
     maybe(uint(100)),
     maybe(uint(253_402_300_799_999_999, -62_135_596_800_000_000)),
-    uint(),
+    maybe(uint()),
     maybe(text(512)),
 )
 BODY: dict[int, tuple[Check, ...]] = {
-    0: (HASH,),
+    0: (HASH, HASH, HASH),
     1: ATOM,
     2: ATOM,
     **dict.fromkeys((3, 4, 9), (REASON,)),
@@ -97,9 +112,11 @@ BODY: dict[int, tuple[Check, ...]] = {
     6: (TAGS,),
     7: (LABEL,),
     8: (raw(4), raw(0, 4096)),
-    CHECKPOINT: (array(HASH, 4, 4),),
+    CHECKPOINT: (named_roots,),
     11: (REASON, array(HASH, 65_536)),
     13: (REASON,),
+    14: (maybe(text(65_536)),),
+    **dict.fromkeys(FACTS, (raw(0, 1 << 20),)),
 }
 
 
@@ -121,7 +138,9 @@ def scalar(item: object) -> bool:
     return isinstance(item, bool) or uint((1 << 53) - 1, 1 - (1 << 53))(item) or text(1024)(item)
 
 
-FURTHER: tuple[Check, ...] = (text(128, 1), text(256, 1), meta, array(text(512, 1), 32, 1), text(512, 1))
+ORIGIN = fields((ID, uint(SEQ_MAX), HASH, uint()))
+OF_ALL: dict[int, Check] = {0: text(128, 1), 1: ORIGIN, 5: text(256, 1)}
+OF_ATOM = OF_ALL | {2: meta, 3: array(text(512, 1), 32, 1), 4: text(512, 1)}
 
 
 def body_of(item: Any, kind: int) -> bool:
@@ -129,12 +148,12 @@ def body_of(item: Any, kind: int) -> bool:
     checks = BODY[kind]
     if not isinstance(item, list) or len(item) != len(checks) + 1:
         return fields(checks)(item)
-    allowed = FURTHER if kind in (1, 2) else FURTHER[:2]
+    allowed = OF_ATOM if kind in (1, 2) else OF_ALL
     return (
         fields(checks)(item[:-1])
         and isinstance(item[-1], dict)
         and len(item[-1]) > 0
-        and all(uint(len(allowed) - 1)(at) and allowed[at](one) for at, one in item[-1].items())
+        and all(uint()(at) and at in allowed and allowed[at](one) for at, one in item[-1].items())
     )
 
 
@@ -151,6 +170,7 @@ def header(data: bytes) -> dict[str, Any]:
     item = item_of(data, "header")
     need(isinstance(item, list) and fields(HEADER)(item[: len(HEADER)]) and item[3] in DETAIL, "header")
     need(fields(HEADER + DETAIL[item[3]])(item), "header")
+    need(item[6] is None or (item[3] not in NO_SUBJECT and item[7] is not None), "header")
     return dict(zip(COMMON, item, strict=False)) | {"detail": item[len(COMMON) :]}
 
 

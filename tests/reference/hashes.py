@@ -16,7 +16,27 @@ NAMESPACES = ("atoms", "edges", "index", "tags")
 
 def digest(role: str, *parts: bytes) -> bytes:
     """Return H(role; data)."""
-    return blake3(b"".join(parts), derive_key_context=f"memroot v1 {role}").digest()
+    return blake3(b"".join(parts), derive_key_context=f"memroot 3 {role}").digest()
+
+
+def keyed(key: bytes, data: bytes) -> bytes:
+    """SPEC 3.8: return the 16 bytes of a keyed hash that make a label."""
+    found = blake3(data, key=key).digest(16)
+    return u(found[0] | 128, 1) + found[1:]
+
+
+def place(namespace: str, key: bytes) -> bytes:
+    """SPEC 3.6, 3.7: return the key digest of a key; that of an edge begins with those of parts."""
+    whole = in_namespace("key", namespace, key)
+    if namespace != "edges":
+        return whole
+    start = edge_prefix(key[:17], key[17:-16])
+    return start + whole[: 32 - len(start)]
+
+
+def edge_prefix(end: bytes, code: bytes) -> bytes:
+    """SPEC 3.7: return how the key digests of an atom's edges begin, in a direction, or of a type in it."""
+    return in_namespace("key", "edges", end)[:3] + (in_namespace("key", "edges", code)[:1] if code else b"")
 
 
 def u(number: int, width: int) -> bytes:
@@ -29,10 +49,18 @@ def in_namespace(role: str, namespace: str, data: bytes) -> bytes:
     return digest(role, u(len(namespace), 1), namespace.encode(), data)
 
 
-def overall(store_id: bytes, size: int, log_root: bytes, roots: Sequence[bytes]) -> bytes:
+def overall(
+    store_id: bytes,
+    rules: int,
+    label_commitment: bytes,
+    size: int,
+    log_root: bytes,
+    roots: Sequence[tuple[str, bytes]],
+) -> bytes:
     """SPEC 3.10: return the overall root."""
-    named = [u(len(name), 1) + name.encode() + root for name, root in zip(NAMESPACES, roots, strict=True)]
-    return digest("overall", u(2, 4), store_id, u(size, 8), log_root, u(4, 2), *named)
+    named = [u(len(name.encode()), 1) + name.encode() + root for name, root in roots]
+    head = (u(3, 4), store_id, u(rules, 4), label_commitment, u(size, 8), log_root, u(len(roots), 2))
+    return digest("overall", *head, *named)
 
 
 def log_leaf(header: bytes) -> bytes:
@@ -62,6 +90,16 @@ def root_by_path(index: int, size: int, leaf: bytes, path: list[bytes]) -> bytes
         return None if below is None else log_node(below, path[-1])
     below = root_by_path(index - k, size - k, leaf, path[:-1])
     return None if below is None else log_node(path[-1], below)
+
+
+def root_without_last(path: list[bytes]) -> bytes:
+    """SPEC 20.5: return the root of a log without its last leaf, from the path of that leaf."""
+    if not path:
+        return hashlib.sha256(b"").digest()
+    root, *larger = path
+    for left in larger:
+        root = log_node(left, root)
+    return root
 
 
 def roots_by_path(

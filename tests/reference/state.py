@@ -5,13 +5,36 @@ from __future__ import annotations
 from typing import Any
 
 from tests.reference import claims as c
-from tests.reference.forms import HASH, Check, array, chunk, fields, maybe, payload, raw, row, uint, value
-from tests.reference.hashes import digest, index_leaves, row_leaf, rows_root, segments_of, tree_root
+from tests.reference.forms import (
+    HASH,
+    Check,
+    array,
+    ascending,
+    chunk,
+    code,
+    fields,
+    item_of,
+    maybe,
+    payload,
+    raw,
+    row,
+    uint,
+    value,
+)
+from tests.reference.hashes import (
+    digest,
+    edge_prefix,
+    index_leaves,
+    keyed,
+    place,
+    row_leaf,
+    rows_root,
+    segments_of,
+    tree_root,
+)
 from tests.reference.refused import Refused, need
 from tests.reference.walk import opened_root, taker
 
-Calls = dict[str, dict[bytes, bytes | None]]
-"""Namespace → key that a witness refers to → value, or None if the key is absent in the tree."""
 Segment = dict[str, int | bytes]
 Shown = dict[str, Any]
 
@@ -25,24 +48,42 @@ FORMS: dict[int, tuple[Check, ...]] = {
     c.NO_ATOM: (),
     c.EDGE: (BYTES, maybe(BYTES)),
     c.NO_EDGE: (),
-    c.TAG: (BYTES, BYTES),
-    c.NO_TAG: (BYTES, maybe(BYTES)),
+    c.TAG: (BYTES, maybe(BYTES), maybe(BYTES)),
+    c.NO_TAG: (BYTES, maybe(BYTES), maybe(BYTES)),
     c.TAGGED: (SETS, ATOMS),
     c.NONE_TAGGED: (SETS,),
     c.TERM: (ROWS, LIVES, ATOMS),
     c.NO_TERM: (ROWS, LIVES),
+    c.EDGES_OF: (array(fields((BYTES, BYTES)), 1 << 24),),
+    c.TAGS_OF: (BYTES, maybe(BYTES), maybe(BYTES)),
 }
-LIVE, TAGGED = 1, 2
+LIVE = b"\1"
+"""The group of the live ordinals; the value is empty."""
+
+
+class Calls:
+    """What the trees must confirm, and the label key with which keys are made."""
+
+    def __init__(self, label_key: bytes | None) -> None:
+        """Begin without a key of any namespace."""
+        self.label_key = label_key or bytes(32)
+        self.keys: dict[str, dict[bytes, bytes | None]] = {"atoms": {}, "edges": {}, "tags": {}}
+        self.complete: list[bytes] = []
 
 
 def call(calls: Calls, namespace: str, key: bytes, found: bytes | None) -> None:
     """Note the value that a witness gives for a key; refuse a second value for the same key."""
-    need(calls[namespace].setdefault(key, found) == found, "contradiction")
+    need(calls.keys[namespace].setdefault(key, found) == found, "contradiction")
 
 
-def set_row(group: int, name: bytes, number: int) -> bytes:
-    """Return the key of a set's chunk in the tree `tags`."""
-    return bytes([group]) + name + b"\0" + number.to_bytes(2, "big")
+def members(calls: Calls, named: bytes, number: int, committed: bytes | None) -> frozenset[int]:
+    """Note the chunk of a set, given by its group and value, behind its salt; return its members."""
+    key = named[:1] + keyed(calls.label_key, named) + number.to_bytes(2, "big")
+    call(calls, "tags", key, committed)
+    if committed is None:
+        return frozenset()
+    need(len(committed) > 16, "chunk")
+    return chunk(committed[16:])
 
 
 def shown(
@@ -52,15 +93,24 @@ def shown(
     number, subject, state, _ = claim
     found: Shown = {"size": size}
     if number in (c.NO_ATOM, c.NO_EDGE):
-        call(calls, "atoms" if number == c.NO_ATOM else "edges", subject, None)
+        call(calls, *leaf(number, subject), None)
     elif number in (c.ATOM, c.EDGE):
         found |= recorded(calls, number, subject, witness)
         need(found["state"] == state, "state")
     elif number in (c.TAG, c.NO_TAG):
-        found |= tag(calls, number == c.TAG, subject, witness)
+        found |= tag(calls, number == c.TAG, subject, state, witness)
+    elif number == c.TAGS_OF:
+        found |= all_tags(calls, subject, state, witness)
+    elif number == c.EDGES_OF:
+        found["edges"] = all_edges(calls, subject, witness[0])
     else:
         found |= listed(calls, number, subject, witness, segments or [])
     return found
+
+
+def leaf(number: int, subject: bytes) -> tuple[str, bytes]:
+    """Return the namespace and key of the leaf that a claim 1 to 4 is about."""
+    return ("atoms", subject) if number in (c.ATOM, c.NO_ATOM) else ("edges", b"\0" + subject)
 
 
 def recorded(calls: Calls, number: int, subject: bytes, witness: list[Any]) -> Shown:
@@ -68,7 +118,7 @@ def recorded(calls: Calls, number: int, subject: bytes, witness: list[Any]) -> S
     namespace, kind = ("atoms", 1) if number == c.ATOM else ("edges", 8)
     raw_value, raw_payload = witness
     found = value(raw_value, namespace)
-    call(calls, namespace, subject, raw_value)
+    call(calls, *leaf(number, subject), raw_value)
     body = None
     if raw_payload is not None:
         body = payload(raw_payload, kind, found["commitment"])
@@ -77,27 +127,60 @@ def recorded(calls: Calls, number: int, subject: bytes, witness: list[Any]) -> S
     return found | {"body": body}
 
 
-def tag(calls: Calls, has: bool, subject: bytes, witness: list[Any]) -> Shown:
+def tag(calls: Calls, has: bool, subject: bytes, state: int | None, witness: list[Any]) -> Shown:
     """Check the witness of a claim `tag` or `no-tag`."""
-    atom_id, identity = subject[:16], subject[16:]
-    raw_value, raw_chunk = witness
-    found = value(raw_value, "atoms")
-    need(found["state"] == 0, "state")
-    call(calls, "atoms", atom_id, raw_value)
-    call(calls, "tags", set_row(TAGGED, identity, found["ordinal"] >> 16), raw_chunk)
-    members = chunk(raw_chunk) if raw_chunk is not None else frozenset()
-    need((found["ordinal"] & 0xFFFF in members) == has, "tagged")
-    return {"ordinal": found["ordinal"]}
+    ordinal = kept(calls, subject[:16], state, witness)
+    need((ordinal & 0xFFFF in members(calls, subject[16:], ordinal >> 16, witness[2])) == has, "tagged")
+    return {"ordinal": ordinal}
+
+
+def kept(calls: Calls, atom_id: bytes, state: int | None, witness: list[Any]) -> int:
+    """Check the state of an atom, by its value and by the live ordinals, and return its ordinal."""
+    found = value(witness[0], "atoms")
+    need(found["state"] == state, "state")
+    call(calls, "atoms", atom_id, witness[0])
+    ordinal: int = found["ordinal"]
+    alive = ordinal & 0xFFFF in members(calls, LIVE, ordinal >> 16, witness[1])
+    need(alive == (state == 0), "state")
+    return ordinal
+
+
+def all_tags(calls: Calls, subject: bytes, state: int | None, witness: list[Any]) -> Shown:
+    """Check the witness of a claim `tags`."""
+    ordinal = kept(calls, subject, state, witness)
+    call(calls, "tags", b"\x08" + ordinal.to_bytes(4, "big"), witness[2])
+    tags = [] if witness[2] is None else item_of(witness[2][16:], "chunk")
+    need(isinstance(tags, list) and all(isinstance(tag, str) for tag in tags), "chunk")
+    need(ascending([tag.encode() for tag in tags]) and (bool(tags) or witness[2] is None), "chunk")
+    return {"ordinal": ordinal, "tags": tags}
+
+
+def all_edges(calls: Calls, subject: bytes, listed_edges: list[Any]) -> list[Any]:
+    """Check the witness of a claim 15, and return [code, other end, state] of each edge."""
+    start = edge_prefix(subject[:17], subject[17:])
+    calls.complete.append(start)
+    keys = [key for key, _ in listed_edges]
+    need(ascending(keys) and all(len(key) > 33 and key[0] == subject[0] for key in keys), "list")
+    found = []
+    for key, raw_value in listed_edges:
+        need(code(key[17:-16]) and place("edges", key).startswith(start), "list")
+        state = value(raw_value, "edges")["state"]
+        call(calls, "edges", key, raw_value)
+        if key[:17] == subject[:17] and subject[17:] in (b"", key[17:-16]):
+            found.append([key[17:-16], key[-16:], state])
+    return found
 
 
 def listed(
     calls: Calls, number: int, subject: bytes, witness: list[Any], segments: list[Segment]
 ) -> dict[str, Any]:
     """Check the witness of a claim 7 to 10, and return the ids of the live atoms, ordered by ordinal."""
+    first, last = int.from_bytes(subject[:4], "big"), int.from_bytes(subject[4:8], "big")
     if number in (c.TAGGED, c.NONE_TAGGED):
-        live = tagged(calls, subject, witness[0], segments)
+        live = tagged(calls, subject[8:], witness[0], segments, first, last)
     else:
-        live = with_term(calls, subject, witness[0], witness[1], segments)
+        within = [one for one in segments if int(one["start"]) <= last and first < end_of(one)]
+        live = with_term(calls, subject[8:], witness[0], witness[1], within, count_of(segments), first, last)
     need((len(live) > 0) == (number in (c.TAGGED, c.TERM)), "list")
     return {"ids": atoms(calls, live, witness[-1])} if live else {}
 
@@ -107,69 +190,85 @@ def count_of(segments: list[Segment]) -> int:
     return sum(int(one["size"]) for one in segments)
 
 
-def members_of(raw_chunk: bytes | None, number: int, count: int) -> set[int]:
-    """Return the ordinals of a chunk; refuse ordinals that the index does not have."""
-    ordinals = {(number << 16) + member for member in (chunk(raw_chunk) if raw_chunk is not None else ())}
+def end_of(segment: Segment) -> int:
+    """Return the first ordinal after a segment."""
+    return int(segment["start"]) + int(segment["size"])
+
+
+def ordinals_of(found: frozenset[int], number: int, count: int) -> set[int]:
+    """Return the ordinals of the members of a chunk; refuse ordinals that the index does not have."""
+    ordinals = {(number << 16) + member for member in found}
     need(all(ordinal < count for ordinal in ordinals), "chunk")
     return ordinals
 
 
-def tagged(calls: Calls, identity: bytes, sets: list[Any], segments: list[Segment]) -> list[int]:
-    """Return the ordinals of the live atoms that have the tag."""
+def tagged(
+    calls: Calls, named: bytes, sets: list[Any], segments: list[Segment], first: int, last: int
+) -> list[int]:
+    """Return the live ordinals from `first` to `last` in the set with this group and value."""
     count = count_of(segments)
-    need(len(sets) == count + 0xFFFF >> 16, "list")
+    end = min(last + 1, count)
+    numbers = range(first >> 16, end + 0xFFFF >> 16) if first < end else range(0)
+    need(len(sets) == len(numbers), "list")
     live: list[int] = []
-    for number, entry in enumerate(sets):
+    for number, entry in zip(numbers, sets, strict=True):
         own, all_live = entry or (None, None)
-        call(calls, "tags", set_row(TAGGED, identity, number), own)
+        inside = members(calls, named, number, own)
         if entry is not None:
-            call(calls, "tags", set_row(LIVE, b"", number), all_live)
-            live += sorted(members_of(own, number, count) & members_of(all_live, number, count))
-    return live
+            alive = members(calls, LIVE, number, all_live)
+            live += sorted(ordinals_of(inside, number, count) & ordinals_of(alive, number, count))
+    return [ordinal for ordinal in live if first <= ordinal <= last]
 
 
 def with_term(
-    calls: Calls, term: bytes, rows: list[Any], lives: list[Any], segments: list[Segment]
+    calls: Calls,
+    term: bytes,
+    rows: list[Any],
+    lives: list[Any],
+    segments: list[Segment],
+    count: int,
+    first: int,
+    last: int,
 ) -> list[int]:
-    """Return the ordinals of the live atoms whose text contains the term."""
+    """Return the live ordinals from `first` to `last` whose text contains the term."""
     need(len(rows) == len(segments), "row")
     found: dict[int, set[int]] = {}
     for entry, segment in zip(rows, segments, strict=True):
-        for offset in row_of(term, entry, segment):
+        for offset in row_of(keyed(calls.label_key, b"\0" + term), entry, segment):
             ordinal = int(segment["start"]) + offset
-            found.setdefault(ordinal >> 16, set()).add(ordinal)
+            found.setdefault(ordinal >> 16, set()).update({ordinal} if first <= ordinal <= last else ())
     need(len(lives) == len(found), "list")
     live: list[int] = []
     for number, raw_chunk in zip(sorted(found), lives, strict=True):
-        call(calls, "tags", set_row(LIVE, b"", number), raw_chunk)
-        live += sorted(found[number] & members_of(raw_chunk, number, count_of(segments)))
+        alive = members(calls, LIVE, number, raw_chunk)
+        live += sorted(found[number] & ordinals_of(alive, number, count))
     return live
 
 
-def row_of(term: bytes, entry: list[Any], segment: Segment) -> list[int]:
-    """Return the offsets in the row of a term, or no offsets if the entry shows that there is no row."""
+def row_of(name: bytes, entry: list[Any], segment: Segment) -> list[int]:
+    """Return the offsets in the row of this name, or no offsets if the entry shows that there is no row."""
     index, shown_row, hashes = entry
     rows = int(segment["rows"])
     need(uint(rows - 1)(index) and isinstance(hashes, bytes), "row")
     if isinstance(shown_row, bytes):
-        offsets = row(shown_row, int(segment["size"]), int(segment["documents"]))
-        leaves = {index: row_leaf(term, digest("row-inner", shown_row))}
+        offsets = row(shown_row[16:], int(segment["size"]), int(segment["documents"]))
+        leaves = {index: row_leaf(name, digest("row-inner", shown_row))}
     else:
         offsets = []
-        leaves = neighbours(term, index, rows, shown_row)
+        leaves = neighbours(name, index, rows, shown_row)
     take, ended = taker(hashes, "row")
     need(rows_root(rows, leaves, lambda: take(32)) == segment["root"] and ended(), "row")
     return offsets
 
 
-def neighbours(term: bytes, index: int, rows: int, pair: Any) -> dict[int, bytes]:
+def neighbours(name: bytes, index: int, rows: int, pair: Any) -> dict[int, bytes]:
     """Return the leaves of the rows between which the term's row would be, or the leaf of the last row."""
     need(isinstance(pair, list) and len(pair) == (2 if index == rows - 1 else 4), "neighbours")
-    one = fields((raw(1, 65), HASH))
-    need(one(pair[:2]) and pair[0] < term, "neighbours")
+    one = fields((raw(1, 16), HASH))
+    need(one(pair[:2]) and pair[0] < name, "neighbours")
     leaves = {index: row_leaf(*pair[:2])}
     if len(pair) == 4:
-        need(one(pair[2:]) and term < pair[2], "neighbours")
+        need(one(pair[2:]) and name < pair[2], "neighbours")
         leaves[index + 1] = row_leaf(*pair[2:])
     return leaves
 
@@ -201,11 +300,13 @@ def summaries(part: Any, index_root: bytes) -> list[Segment]:
 
 def opened(calls: Calls, openings: dict[str, Any], roots: dict[str, bytes]) -> None:
     """Refuse the proof unless each opened tree has the root of its namespace and confirms its keys."""
-    for namespace, keys in calls.items():
+    for namespace, keys in calls.keys.items():
         opening = openings[namespace]
-        if not keys:
+        complete = calls.complete if namespace == "edges" else []
+        if not keys and not complete:
             need(opening is None, "unneeded")
             continue
         need(opening is not None, "missing")
-        if opened_root(namespace, keys, *opening) != roots[namespace]:
+        shape, hashes = opening
+        if opened_root(namespace, keys, shape, hashes, complete) != roots[namespace]:
             raise Refused("tree")

@@ -85,8 +85,8 @@ def test_an_edge_with_an_ordinal_is_refused() -> None:
     claims = [reference_claim(claim_of(claim)) for claim in item.claims]
     store_id = basis_of(item.basis).store_id
     parts: Any = read(item.data)
-    value: Any = read(parts[8][0][1])
-    parts[8][0][1] = write([value[0], 1, *value[2:]])
+    value: Any = read(parts[9][0][1])
+    parts[9][0][1] = write([value[0], 1, *value[2:]])
     basis: Basis = ("root", store_id, rerooted(parts, store_id, claims), None)
     assert ask(write(parts), basis, claims) == ("value", "value")
 

@@ -9,19 +9,12 @@ from hypothesis import strategies as st
 
 from engine.base import limits, validation
 from engine.base.errors import EngineError
-from proofs.basis import LogHead
-from proofs.claims import EventIs
-from proofs.codec import decode_body, encode_body, encode_header, pack
-from proofs.errors import ProofError
-from proofs.events import AtomBody, AtomDetail, EventKind, Header, ReasonBody
-from proofs.hashing import commitment
-from proofs.log import leaf_hash
+from proofs.codec import decode_body, encode_body, pack
+from proofs.events import AtomBody, EventKind, Origin, ReasonBody
 from proofs.proof_file import decode_strict
-from proofs.verifier import verify
-from tests.reference.both import listed
+from tests.reference.both import ask, listed
 from tests.reference.cbor import read
-from tests.reference.refused import Refused
-from tests.reference.verifier import check
+from tests.vectors.bounds import made
 
 LINES = st.text(st.characters(codec="utf-8", exclude_categories=("Cc", "Cs")), min_size=1, max_size=20)
 KEYS = st.from_regex(r"[A-Za-z0-9._-]{1,64}", fullmatch=True)
@@ -29,39 +22,36 @@ FLOATS = st.floats(allow_nan=False, allow_infinity=False).filter(lambda number: 
 HALVES = st.floats(width=16, allow_nan=False, allow_infinity=False).filter(lambda one: not one.is_integer())
 INTEGERS = st.integers(-limits.META_INTEGER_MAX, limits.META_INTEGER_MAX)
 SCALARS = st.booleans() | INTEGERS | FLOATS | HALVES | st.text(st.characters(codec="utf-8"), max_size=20)
+ORIGINS = st.builds(
+    Origin,
+    st.binary(min_size=16, max_size=16),
+    st.integers(0, limits.SEQ_MAX),
+    st.binary(min_size=32, max_size=32),
+    st.integers(0, limits.INTEGER_MAX),
+)
 METAS = st.dictionaries(KEYS, SCALARS, min_size=1, max_size=6)
 BODIES = st.builds(
-    lambda created, request, origin, meta, aliases, folder: AtomBody(
+    lambda created, request, origin, meta, aliases, folder, pipeline: AtomBody(
         "a", None, "note", (), ("inbox",), None, None, "internal", None, created, 0, None, request, origin,
         None if meta is None else dict(sorted(meta.items(), key=lambda one: (len(one[0]), one[0]))),
-        aliases, folder,
+        aliases, folder, pipeline,
     ),
     st.none() | st.integers(limits.CREATED_MIN, limits.CREATED_MAX),
-    *(st.none() | LINES,) * 2,
+    st.none() | LINES,
+    st.none() | ORIGINS,
     st.none() | METAS,
     st.none() | st.lists(LINES, min_size=1, max_size=4).map(tuple),
+    st.none() | LINES,
     st.none() | LINES,
 )  # fmt: skip
 
 
 def verdicts(body: bytes) -> tuple[str, str]:
     """Return the answers of both verifiers, `ok` or the reason, for an event with this body."""
-    salt = bytes(32)
-    detail = AtomDetail(b"\1" * 16, 0, None)
-    header = encode_header(Header(0, 1, EventKind.ATOM_ADDED, "user", commitment(salt, body), None, detail))
-    proof = pack(["memroot-proof", 2, *6 * [None], [[11, header, salt + body, b""]]])
-    found = []
-    try:
-        verify(proof, LogHead(b"\3" * 16, 1, leaf_hash(header)), [EventIs(0)])
-        found.append("ok")
-    except ProofError as error:
-        found.append(error.reason)
-    try:
-        check(proof, ("log", b"\3" * 16, 1, leaf_hash(header)), [(11, bytes(8), None, True)])
-        found.append("ok")
-    except Refused as error:
-        found.append(str(error))
-    return found[0], found[1]
+    asked = made("a body", EventKind.ATOM_ADDED, [b"\1" * 16, 0], body)
+    answers = ask(asked.data, asked.basis, asked.claims)
+    real, reference = (one if isinstance(one, str) else "ok" for one in answers)
+    return real, reference
 
 
 @settings(max_examples=200, deadline=None)
@@ -91,4 +81,4 @@ def test_validation_keeps_the_values_of_meta(given_meta: dict[str, Any]) -> None
 def test_absent_fields_take_no_byte() -> None:
     """A body without further fields is the array of its fields alone."""
     assert encode_body(ReasonBody("why")) == pack(["why"])
-    assert encode_body(ReasonBody("why", origin="x")) == pack(["why", {1: "x"}])
+    assert encode_body(ReasonBody("why", pipeline="x")) == pack(["why", {5: "x"}])

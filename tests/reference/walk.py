@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tests.reference.hashes import EMPTY, bit, digest, in_namespace
+from tests.reference.hashes import EMPTY, bit, digest, in_namespace, place
 from tests.reference.refused import Refused, need
 
 Take = Callable[[int], bytes]
@@ -24,27 +24,31 @@ def taker(data: bytes, reason: str) -> tuple[Take, Callable[[], bool]]:
     return take, lambda: at == len(data)
 
 
-def opened_root(namespace: str, calls: dict[bytes, bytes | None], shape: bytes, hashes: bytes) -> bytes:
-    """Return the root of the opened tree of a namespace. A key with the value None is absent in the tree."""
-    keys = {
-        in_namespace("key", namespace, key): None
-        if value is None
-        else in_namespace("value", namespace, value)
-        for key, value in calls.items()
-    }
+def opened_root(
+    namespace: str, calls: dict[bytes, bytes | None], shape: bytes, hashes: bytes, complete: list[bytes]
+) -> bytes:
+    """Return the root of the opened tree of a namespace. A key with the value None is absent in the tree.
+
+    Every leaf whose key digest begins with one of `complete` is among the calls.
+    """
+    keys: dict[bytes, bytes | None] = {start + bytes(32 - len(start)): None for start in complete}
+    for key, value in calls.items():
+        keys[place(namespace, key)] = None if value is None else in_namespace("value", namespace, value)
     next_case, shape_ended = taker(shape, "shape")
     next_hashes, hashes_ended = taker(hashes, "shape")
-    root, _ = walk(keys, 0, next_case, next_hashes)
+    root, _ = walk(keys, 0, next_case, next_hashes, tuple(complete))
     need(shape_ended() and hashes_ended(), "shape")
     return root
 
 
-def walk(keys: dict[bytes, bytes | None], depth: int, cases: Take, hashes: Take) -> tuple[bytes, bool]:
+def walk(
+    keys: dict[bytes, bytes | None], depth: int, cases: Take, hashes: Take, complete: tuple[bytes, ...]
+) -> tuple[bytes, bool]:
     """Return the root of the subtree that holds these keys, and True if the subtree is a single leaf."""
     case = cases(1)[0]
     valued = [(key, value) for key, value in keys.items() if value is not None]
     if case == NODE:
-        return node(keys, depth, cases, hashes), False
+        return node(keys, depth, cases, hashes, complete), False
     if case == OWN:
         need(len(valued) == 1, "other-leaf" if not valued else "shape")
         return digest("leaf", *valued[0]), True
@@ -54,17 +58,23 @@ def walk(keys: dict[bytes, bytes | None], depth: int, cases: Take, hashes: Take)
         return EMPTY, False
     other, value = hashes(32), hashes(32)
     need(prefix(other, depth) == prefix(next(iter(keys)), depth) and other not in keys, "other-leaf")
+    need(not other.startswith(complete) if complete else True, "list")
     return digest("leaf", other, value), True
 
 
-def node(keys: dict[bytes, bytes | None], depth: int, cases: Take, hashes: Take) -> bytes:
+def node(
+    keys: dict[bytes, bytes | None], depth: int, cases: Take, hashes: Take, complete: tuple[bytes, ...]
+) -> bytes:
     """Return the hash of an inner node. At least one of its two sides contains some of the keys."""
     if depth >= 256:
         raise Refused("shape")
     roots, leaves = [], []
+    first = next(iter(keys))
+    whole = any(8 * len(start) <= depth and first.startswith(start) for start in complete)
     for side in (0, 1):
         some = {key: value for key, value in keys.items() if bit(key, depth) == side}
-        root, leaf = walk(some, depth + 1, cases, hashes) if some else (hashes(32), False)
+        root, leaf = walk(some, depth + 1, cases, hashes, complete) if some else (hashes(32), False)
+        need(bool(some) or not whole or root == EMPTY, "list")
         roots.append(root)
         leaves.append(leaf)
     for one, other in ((0, 1), (1, 0)):

@@ -9,14 +9,17 @@ from tests.reference.hashes import bit, digest, log_node, split
 from tests.spec.spec_facts import Document, Terms
 from tests.spec.spec_naive import (
     GIVES_ORDINAL,
+    Keys,
     Rows,
     all_roots,
     documents_of,
     dumps,
+    edge_leaves,
+    keys_of,
     merkle,
     opened,
     subtree,
-    tag_rows,
+    tag_leaves,
     values,
 )
 
@@ -36,6 +39,20 @@ class World(NamedTuple):
     """Ordinal → id of the atom."""
     documents: list[Document]
     stop_words: frozenset[str]
+    keys: Keys
+    identity: tuple[int, bytes] = (1, bytes(32))
+    """The rules, and the commitment to the label key, of a store without a genesis."""
+
+    @property
+    def rules(self) -> int:
+        """The version of the rules in the genesis."""
+        return self.events[0][0][11] if self.rows else self.identity[0]
+
+    @property
+    def label_commitment(self) -> bytes:
+        """The commitment to the label key in the genesis."""
+        commitment: bytes = self.events[0][0][10] if self.rows else self.identity[1]
+        return commitment
 
 
 def world(rows: Rows, terms: Terms, stop_words: frozenset[str]) -> World:
@@ -43,11 +60,13 @@ def world(rows: Rows, terms: Terms, stop_words: frozenset[str]) -> World:
     events = [opened(header, payload) for header, payload in rows]
     found = values([fields for fields, _ in events])
     leaves = {name: {key: dumps(value) for key, value in found[name].items()} for name in found}
-    leaves["tags"] = tag_rows(events)
+    leaves["edges"] = edge_leaves(leaves["edges"])
+    leaves["tags"] = tag_leaves(events)
     giving = [(fields, body) for fields, body in events if fields[3] in GIVES_ORDINAL]
     ids = {fields[8]: fields[7] for fields, _ in giving}
     documents = documents_of(events, terms, stop_words)
-    return World(rows, events, found, all_roots(rows, terms, stop_words), leaves, ids, documents, stop_words)
+    roots = all_roots(rows, terms, stop_words)
+    return World(rows, events, found, roots, leaves, ids, documents, stop_words, keys_of(events))
 
 
 def mth(leaves: Sequence[bytes]) -> bytes:

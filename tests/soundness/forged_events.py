@@ -12,11 +12,11 @@ from typing import Any, NamedTuple
 
 import cbor2
 
-from proofs.basis import LogHead
+from proofs.basis import Root
 from proofs.claims import EventIs
 from proofs.hashing import commitment
 from proofs.log import leaf_hash
-from tests.reference.hashes import root_by_path
+from tests.reference.hashes import NAMESPACES, overall, root_by_path
 from tests.soundness.odd_values import (
     ANYTHING,
     FURTHER,
@@ -54,6 +54,8 @@ def events() -> list[Event]:
     for one in read("journal")["events"]:
         if one["payload"] is not None:
             event = Event(_items(one["header"]), _items(one["payload"][64:]))
+            # Event 0 cannot be opened, whatever it is.
+            event.header[1] = max(event.header[1], 1)
             found.setdefault(event.header[3], event)
     return [found[kind] for kind in sorted(found)]
 
@@ -67,11 +69,13 @@ def asked(header: Items | bytes, payload: bytes, seq: int, opened: bool = True) 
     """Return whether an event is the last of a log, whose other hashes are arbitrary."""
     raw = header if isinstance(header, bytes) else encoded(header)
     path = [bytes([at + 1]) * 32 for at in range(seq.bit_count())]
-    root = root_by_path(seq, seq + 1, leaf_hash(raw), path)
-    assert root is not None
+    log_root = root_by_path(seq, seq + 1, leaf_hash(raw), path)
+    assert log_root is not None
+    opening: Items = [1, bytes(32), seq + 1, log_root, [[name, bytes(32)] for name in NAMESPACES]]
+    root = overall(STORE, *opening)
     witness = [11, raw, payload if opened else None, b"".join(path)]
-    data = encoded(["memroot-proof", 2, *[None] * 6, [witness]])
-    return Asked(data, LogHead(STORE, seq + 1, root), [EventIs(seq, opened=opened)])
+    data = encoded(["memroot-proof", 3, None, opening, *[None] * 5, [witness]])
+    return Asked(data, Root(STORE, root), [EventIs(seq, opened=opened)])
 
 
 def with_body(event: Event, body: Any) -> Asked:

@@ -10,10 +10,11 @@ from collections.abc import Iterator
 from proofs.basis import LogHead
 from proofs.claims import NoAtom
 from proofs.hashing import EMPTY
-from proofs.log import leaf_hash
-from tests.reference.hashes import overall, root_by_path
+from proofs.log import leaf_hash, root_before
+from tests.reference.hashes import NAMESPACES, overall, root_by_path
 from tests.soundness.forged_events import COMMON, STORE, Items, events
 from tests.soundness.odd_values import encoded
+from tests.soundness.rejects import cut
 from tests.soundness.wire import Asked
 
 SEQ, KIND, CHECKPOINT = 1, 3, 10
@@ -30,9 +31,12 @@ def links() -> Iterator[Asked]:
         for shift in SHIFTS:
             yield linked(checkpoint, behind=behind, shift=shift)
     yield linked(checkpoint, store_id=bytes(16))
+    yield linked(checkpoint, other_log=True)
 
 
-def linked(header: Items, *, behind: int = 0, shift: int = 0, store_id: bytes = STORE) -> Asked:
+def linked(
+    header: Items, *, behind: int = 0, shift: int = 0, store_id: bytes = STORE, other_log: bool = False
+) -> Asked:
     """Return a proof whose link has this header, in the log that has some events behind it.
 
     Args:
@@ -40,11 +44,14 @@ def linked(header: Items, *, behind: int = 0, shift: int = 0, store_id: bytes = 
         behind: How many events come behind it.
         shift: By how much the size in the opening is another one than the header's seq.
         store_id: The id that the root in the checkpoint is made for.
+        other_log: Whether the opening, and so the checkpoint's root, is about another log than its own.
     """
     seq = header[SEQ]
-    opening = [seq + shift, b"\1" * 32, EMPTY, EMPTY, EMPTY, EMPTY]
+    before = b"".join(bytes([at + 1]) * 32 for at in range(seq.bit_count()))
+    log_root = b"\xee" * 32 if other_log else root_before(cut(before))
+    opening: Items = [1, bytes(32), seq + shift, log_root, [[name, EMPTY] for name in NAMESPACES]]
     if header[KIND] == CHECKPOINT:
-        header = [*header[:COMMON], overall(store_id, opening[0], opening[1], opening[2:])]
+        header = [*header[:COMMON], overall(store_id, *opening)]
     raw = encoded(header)
     size = seq + 1 + behind
     paths = ([bytes([at + 1]) * 32 for at in range(length)] for length in range(size.bit_length() + 1))
@@ -52,5 +59,6 @@ def linked(header: Items, *, behind: int = 0, shift: int = 0, store_id: bytes = 
         (root, path) for path in paths if (root := root_by_path(seq, size, leaf_hash(raw), path))
     )
     tree = [b"\3", b""]
-    parts = ["memroot-proof", 2, [raw, b"".join(path)], opening, None, tree, None, None, [[CLAIM.number]]]
+    link = [raw, b"".join(path)]
+    parts = ["memroot-proof", 3, link, opening, None, None, tree, None, None, [[CLAIM.number]]]
     return Asked(encoded(parts), LogHead(STORE, size, root), [CLAIM])

@@ -58,7 +58,7 @@ def garbage(seeds: Seeds, rng: Random) -> Iterator[bytes]:
         at = rng.randrange(len(data))
         yield rng.randbytes(rng.choice([0, 1, 2, 3, 5, 9, 32, 64, 200, 8190, 8192]))
         yield any_item(rng, rng.randrange(1, 6))
-        yield packed(["memroot-proof", 2, *(loose(rng, 3) for _ in range(7))])
+        yield packed(["memroot-proof", 3, *(loose(rng, 3) for _ in range(8))])
         yield data[:at] + any_item(rng, 3) + data[at + rng.randrange(40) :]
         yield data[:at] + rng.randbytes(rng.randrange(9)) + data[at + rng.randrange(9) :]
 

@@ -13,7 +13,11 @@ from tests.soundness.synthetic import Node, opened, root_of, tree_of
 from tests.soundness.wire import (
     ATOMS,
     EDGES,
+    LABEL_COMMITMENT,
+    LINK,
+    LOG_ROOT,
     OPENING,
+    ROOTS,
     SEGMENTS,
     TAGS,
     WITNESSES,
@@ -41,15 +45,16 @@ def r24_wrong_width_of_a_key() -> Cases:
 def r25_key_that_begins_another() -> Cases:
     """A proof for a code or tag is refused for one that it is a prefix of, and the other way round."""
     src, dst = atom(1), atom(0)
-    for code in (b"", b"\0", b"\x80", b"\x06\x06", b"\x80\0\0", b"\x7f\x80"):
+    for code in (b"", b"\0", b"\x80", b"\x06\x06", b"\x80\0", b"\x7f" + bytes(7), b"\x80" * 7, b"\x80" * 9):
         yield Case("input", "claim", ["NoEdge", src, code, dst])
     item = home()["edge@root"]
     _, source, code, target, state, opened_too = item.claims[0]
-    two = ["EdgeIs", source, b"\x80" + code, target, state, opened_too]
+    two = ["EdgeIs", source, b"\x80" + bytes(6) + code, target, state, opened_too]
     yield offered("tree|shape", item, claims=[two])
     for identity in ("kitche", "kitchen-", "kitchen\u0301", "k"):
         item = home()["tag@root"]
-        yield offered("tree|shape", item, claims=[["HasTag", item.claims[0][1], identity]])
+        claim = ["HasTag", item.claims[0][1], identity]
+        yield offered("tree|shape|absent|other-leaf", item, claims=[claim])
 
 
 @reject
@@ -91,7 +96,8 @@ def r27_both_sides_given() -> Cases:
 @reject
 def r28_unknown_fields() -> Cases:
     """A field too many or too few in any array of a proof is refused."""
-    paths = [(), (2,), (OPENING,), (SEGMENTS,), (SEGMENTS, 1, 0), (ATOMS,), (EDGES,), (TAGS,), (WITNESSES, 0)]
+    paths = [(), (LINK,), (OPENING,), (OPENING, ROOTS, 0), (SEGMENTS,), (SEGMENTS, 1, 0), (ATOMS,), (EDGES,)]
+    paths += [(TAGS,), (WITNESSES, 0)]
     item = home()["several@log"]
     extras: list[Any] = [None, b"", 0, "x", []]
     for path in paths:
@@ -118,11 +124,13 @@ def r29_missing_or_empty_roots() -> Cases:
         yield Case("input", "basis", ["LogHead", item.basis[1], 1, root])
     for store_id in (b"", bytes(15), bytes(17), None):
         yield Case("input", "basis", ["Root", store_id, item.basis[2], None])
-    for at in range(1, 6):
+    for path in ((LABEL_COMMITMENT,), (LOG_ROOT,), *((ROOTS, at, 1) for at in range(4))):
         for value in (None, b"", bytes(31), bytes(33), 0):
-            yield put("form", item, value, OPENING, at)
-        yield put("root", item, EMPTY, OPENING, at)
-    yield put("missing", item, None, OPENING)
+            yield put("form", item, value, OPENING, *path)
+        yield put("root", item, EMPTY, OPENING, *path)
+    yield changed("form", item, lambda parts: parts[OPENING][ROOTS].pop())
+    yield changed("form", item, lambda parts: parts[OPENING][ROOTS].reverse())
+    yield put("form", item, None, OPENING)
     empty = [b"\3", b""]
     yield put("tree", home()["no-atom@root"], empty, ATOMS)
 

@@ -1,4 +1,4 @@
-"""Named rejects x16 to x20: proofs against roots that a writer made wrong on purpose."""
+"""Named rejects x16 to x23: proofs against roots that a writer made wrong on purpose."""
 
 from __future__ import annotations
 
@@ -6,20 +6,61 @@ from typing import Any, NamedTuple
 
 from proofs.codec import encode_header
 from proofs.events import CheckpointDetail, EventKind, Header
-from proofs.hashing import EMPTY, commitment, inner_row_hash, key_digest, overall_root, row_leaf, value_digest
-from proofs.leaves import TAIL_LEVEL, Group, Summary, Value, encode_value, index_root, segment_key, set_row
+from proofs.hashing import (
+    EMPTY,
+    NAMESPACES,
+    commitment,
+    edges_beginning,
+    inner_row_hash,
+    label_commitment,
+    overall_root,
+    position,
+    row_leaf,
+    value_digest,
+)
+from proofs.labels import TERMS, label_of
+from proofs.leaves import (
+    TAIL_LEVEL,
+    Direction,
+    Group,
+    Summary,
+    Value,
+    edge_leaf,
+    encode_value,
+    index_root,
+    segment_key,
+    set_row,
+)
 from proofs.log import leaf_hash
 from proofs.rows import rows_root
 from tests.reference.world import beside
-from tests.soundness.rejects import Cases, atom, part, reject
+from tests.soundness.forged_events import events
+from tests.soundness.forged_links import CHECKPOINT, KIND, linked
+from tests.soundness.rejects import Cases, atom, changed, home, part, put, reject
 from tests.soundness.support import items
 from tests.soundness.synthetic import opened, root_of, tree_of
-from tests.soundness.wire import WITNESSES, Case, packed
+from tests.soundness.wire import LABEL_KEY, SEGMENTS, WITNESSES, Case, packed, plain_basis, plain_claim
 
 STORE = b"\x33" * 16
 COUNT = 9
 """The number of ordinals in the index of a forged store."""
-LIVE = set_row(Group.LIVE, "", 0)
+SALT = b"\x44" * 16
+"""The salt of each chunk and row; a verifier cannot tell where it comes from."""
+
+
+def label(term: str, key: bytes) -> bytes:
+    """Return the label of a term under a label key."""
+    return label_of(key, TERMS, term.encode())
+
+
+def _alphabetical(key: bytes) -> bool:
+    labels = [label(term, key) for term in ("aaa", "ant", "bee", "sea", "tide", "zebra")]
+    return labels == sorted(labels)
+
+
+KEY = next(key for number in range(1 << 16) if _alphabetical(key := number.to_bytes(32, "big")))
+"""The label key, under which the labels of the words here have the order of the words."""
+LIVE = set_row(KEY, Group.LIVE, "", 0)
 ALL_LIVE = b"".join(number.to_bytes(2, "little") for number in range(COUNT))
 Leaves = dict[bytes, bytes]
 
@@ -29,12 +70,14 @@ class Forged(NamedTuple):
 
     atoms: Leaves
     tags: Leaves
+    """The chunk of each key, without its salt."""
     rows: list[tuple[bytes, bytes]]
+    """The name and the value of each row, without its salt."""
 
     @property
     def row_leaves(self) -> list[bytes]:
         """Return the row leaves of the only segment."""
-        return [row_leaf(*row) for row in self.rows]
+        return [row_leaf(name, SALT + value) for name, value in self.rows]
 
     @property
     def summary(self) -> Summary:
@@ -45,41 +88,45 @@ class Forged(NamedTuple):
     def opening(self) -> list[Any]:
         """Return the opening of the overall root."""
         index = index_root(COUNT, [(segment_key(TAIL_LEVEL, 0), self.summary)])
-        return [7, EMPTY, root_of(self.tree("atoms")), EMPTY, index, root_of(self.tree("tags"))]
+        roots = [root_of(self.tree("atoms")), EMPTY, index, root_of(self.tree("tags"))]
+        return [1, label_commitment(KEY), 7, EMPTY, list(map(list, zip(NAMESPACES, roots, strict=True)))]
 
     def tree(self, namespace: str) -> Any:
         """Return the tree of a namespace."""
-        given = self.atoms if namespace == "atoms" else self.tags
+        given = self.atoms if namespace == "atoms" else {key: SALT + row for key, row in self.tags.items()}
         return tree_of(
-            {key_digest(namespace, key): value_digest(namespace, value) for key, value in given.items()}
+            {position(namespace, key): value_digest(namespace, value) for key, value in given.items()}
         )
 
     def opened(self, namespace: str, keys: list[bytes]) -> list[bytes] | None:
         """Return the honest opening of a namespace at some keys."""
         return (
-            list(opened(self.tree(namespace), [key_digest(namespace, key) for key in keys])) if keys else None
+            list(opened(self.tree(namespace), [position(namespace, key) for key in keys])) if keys else None
         )
 
     def entry(self, at: int) -> list[Any]:
         """Return the entry that shows the row at a position."""
-        return [at, self.rows[at][1], beside(self.row_leaves, {at})]
+        return [at, SALT + self.rows[at][1], beside(self.row_leaves, {at})]
 
     def between(self, at: int, count: int = 2) -> list[Any]:
         """Return the entry that shows one or two adjacent rows as neighbours of an absent term."""
-        flat = [one for key, value in self.rows[at : at + count] for one in (key, inner_row_hash(value))]
+        flat = [
+            one for key, value in self.rows[at : at + count] for one in (key, inner_row_hash(SALT + value))
+        ]
         return [at, flat, beside(self.row_leaves, set(range(at, at + count)))]
 
     def case(
         self, reason: str, claim: list[Any], witness: list[Any], atoms: list[bytes], tags: list[bytes]
     ) -> Case:
         """Return the case of a proof against this root, whose trees are opened at these keys."""
-        names = ("atoms", "edges", "index", "tags")
-        size, log_root, *roots = self.opening
-        root = overall_root(STORE, size, log_root, list(zip(names, roots, strict=True)))
+        *others, pairs = self.opening
+        rules, labels, size, log_root = others
+        root = overall_root(STORE, rules, labels, size, log_root, [(name, root) for name, root in pairs])
+        label_key = KEY if claim[0] not in ("AtomIs", "NoAtom") else None
         listed = claim[0] in ("AtomsTagged", "NoneTagged", "AtomsMentioning", "NoneMentioning")
         segments = [COUNT, [list(self.summary)]] if listed else None
         trees = [self.opened("atoms", atoms), None, self.opened("tags", tags)]
-        data = packed(["memroot-proof", 2, None, self.opening, segments, *trees, [witness]])
+        data = packed(["memroot-proof", 3, None, self.opening, label_key, segments, *trees, [witness]])
         return Case(reason, "verify", [data, ["Root", STORE, root, None], [claim]])
 
 
@@ -94,7 +141,9 @@ def row(offsets: list[int], tfs: list[int], *, df: int | None = None, most: int 
 def with_row(value: bytes) -> Forged:
     """Return a store with one atom, whose only term has this row."""
     return Forged(
-        {}, {LIVE: ALL_LIVE}, [(b"\0", b"lengths"), (b"\0\1", b"facts"), (b"sea", value), (b"tide", b"x")]
+        {},
+        {LIVE: ALL_LIVE},
+        [(b"\0", b"lengths"), (b"\0\1", b"facts"), (label("sea", KEY), value), (label("tide", KEY), b"x")],
     )
 
 
@@ -118,7 +167,7 @@ def x16_wrong_rows_under_a_root() -> Cases:
     """A row that is not canonical is refused even if the root commits to it, and is no proof of absence."""
     for value in WRONG_ROWS.values():
         forged = with_row(value)
-        for lives in ([None], [ALL_LIVE], []):
+        for lives in ([None], [SALT + ALL_LIVE], []):
             witness = [10, [forged.entry(2)], lives]
             tags = [LIVE] if lives else []
             reason = "row|form" if not lives else "row"
@@ -141,22 +190,23 @@ def x17_rows_that_leave_room() -> Cases:
         ("neighbours", "zebra", forged.between(2, 1)),
         ("neighbours", "sea", forged.between(1, 1)),
         ("neighbours", "sea", [rows, forged.between(1, 1)[1], whole]),
-        ("row", "sea", [rows, [b"a", EMPTY, b"z", EMPTY], whole]),
-        ("row", "sea", [rows + 7, [b"a", EMPTY, b"z", EMPTY], whole]),
-        ("row", "sea", [rows - 1, [b"a", EMPTY, b"z", EMPTY], beside(forged.row_leaves, {rows - 1})]),
+        ("row", "sea", [rows, [b"a", EMPTY, b"\xff", EMPTY], whole]),
+        ("row", "sea", [rows + 7, [b"a", EMPTY, b"\xff", EMPTY], whole]),
+        ("row", "sea", [rows - 1, [b"a", EMPTY, b"\xff", EMPTY], beside(forged.row_leaves, {rows - 1})]),
         ("row", "sea", [rows - 1, [b"a", EMPTY], whole]),
-        ("row", "sea", [rows, row([1], [1]), whole]),
-        ("row", "sea", [1 << 60, row([1], [1]), whole]),
+        ("row", "sea", [rows, SALT + row([1], [1]), whole]),
+        ("row", "sea", [1 << 60, SALT + row([1], [1]), whole]),
     ):
         yield forged.case(reason, ["NoneMentioning", term], [10, [entry], []], [], [])
-    yield forged.case("list", claim, [10, [forged.entry(2)], [ALL_LIVE]], [], [LIVE])
+    yield forged.case("list", claim, [10, [forged.entry(2)], [SALT + ALL_LIVE]], [], [LIVE])
 
 
 @reject
 def x18_wrong_sets_under_a_root() -> Cases:
     """A chunk that is not canonical, or has unknown ordinals, is refused even if the root commits to it."""
     value = encode_value(Value(0, 1, 1, 1, 1, 1, bytes(32)))
-    key = set_row(Group.TAG, "a", 0)
+    key = set_row(KEY, Group.TAG, "a", 0)
+    alive = SALT + ALL_LIVE
     for chunk in (
         b"",
         b"\1",
@@ -169,17 +219,19 @@ def x18_wrong_sets_under_a_root() -> Cases:
     ):
         forged = Forged({atom(0): value}, {key: chunk, LIVE: ALL_LIVE}, with_row(b"").rows)
         for name, number in (("HasTag", 5), ("LacksTag", 6)):
-            yield forged.case("chunk", [name, atom(0), "a"], [number, value, chunk], [atom(0)], [key])
-        yield forged.case("chunk", ["NoneTagged", "a"], [8, [[chunk, None]]], [], [key, LIVE])
+            yield forged.case(
+                "chunk", [name, atom(0), "a"], [number, value, alive, SALT + chunk], [atom(0)], [key, LIVE]
+            )
+        yield forged.case("chunk", ["NoneTagged", "a"], [8, [[SALT + chunk, None]]], [], [key, LIVE])
         live = Forged({}, {LIVE: chunk, key: ALL_LIVE}, with_row(row([1], [1])).rows)
-        yield live.case("chunk", ["NoneTagged", "a"], [8, [[ALL_LIVE, chunk]]], [], [key, LIVE])
-        yield live.case("chunk", ["NoneMentioning", "sea"], [10, [live.entry(2)], [chunk]], [], [LIVE])
+        yield live.case("chunk", ["NoneTagged", "a"], [8, [[alive, SALT + chunk]]], [], [key, LIVE])
+        yield live.case("chunk", ["NoneMentioning", "sea"], [10, [live.entry(2)], [SALT + chunk]], [], [LIVE])
     beyond = ALL_LIVE + COUNT.to_bytes(2, "little")
     forged = Forged({}, {key: beyond, LIVE: ALL_LIVE}, with_row(b"").rows)
-    yield forged.case("chunk", ["NoneTagged", "a"], [8, [[beyond, None]]], [], [key, LIVE])
+    yield forged.case("chunk", ["NoneTagged", "a"], [8, [[SALT + beyond, None]]], [], [key, LIVE])
     twice = [[atom(0), encode_value(Value(0, number, 1, 1, 1, 1, bytes(32)))] for number in (0, 1)]
     both = Forged({atom(0): value}, {key: b"\0\0\1\0", LIVE: ALL_LIVE}, with_row(b"").rows)
-    witness = [7, [[b"\0\0\1\0", ALL_LIVE]], twice]
+    witness = [7, [[SALT + b"\0\0\1\0", alive]], twice]
     yield both.case("list", ["AtomsTagged", "a"], witness, [atom(0)], [key, LIVE])
 
 
@@ -200,28 +252,113 @@ def x19_wrong_events_under_a_root() -> Cases:
         value = encode_value(Value(0, 1, 1, 1, 1, 1, commitment(salt, other)))
         forged = Forged({atom(0): value}, {}, with_row(b"").rows)
         yield forged.case(reason, ["AtomIs", atom(0), 0, True], [1, value, salt + other], [atom(0)], [])
-    names = ("atoms", "edges", "index", "tags")
+    pairs = [[name, EMPTY] for name in NAMESPACES]
     for size in (1, 3):
-        root = overall_root(STORE, size, EMPTY, [(name, EMPTY) for name in names])
+        root = overall_root(STORE, 1, EMPTY, size, EMPTY, [(name, EMPTY) for name in NAMESPACES])
         header = encode_header(
             Header(0, 1, EventKind.CHECKPOINT, "user", bytes(32), None, CheckpointDetail(root))
         )
         trees = [[b"\3", b""], None, None]
-        data = packed(["memroot-proof", 2, [header, b""], [size, *5 * [EMPTY]], None, *trees, [[2]]])
+        opening = [1, EMPTY, size, EMPTY, pairs]
+        data = packed(["memroot-proof", 3, [header, b""], opening, None, None, *trees, [[2]]])
         yield Case("root", "verify", [data, ["LogHead", STORE, 1, leaf_hash(header)], [["NoAtom", atom(0)]]])
 
 
 @reject
-def x20_checkpoints_of_other_roots_than_four() -> Cases:
-    """A checkpoint whose body does not have exactly four namespace roots is refused."""
-    salt = bytes(32)
-    for count in (0, 1, 2, 3, 5):
-        body = packed([[EMPTY] * count])
-        detail = CheckpointDetail(EMPTY)
-        header = encode_header(
-            Header(0, 1, EventKind.CHECKPOINT, "user", commitment(salt, body), None, detail)
-        )
-        data = packed(["memroot-proof", 2, *6 * [None], [[11, header, salt + body, b""]]])
-        yield Case(
-            "payload", "verify", [data, ["LogHead", STORE, 1, leaf_hash(header)], [["EventIs", 0, True]]]
-        )
+def x20_links_to_other_logs() -> Cases:
+    """A checkpoint of a state of another log than its own is refused, although its log commits to it."""
+    checkpoint = next(event.header for event in events() if event.header[KIND] == CHECKPOINT)
+    asked = linked(checkpoint, other_log=True)
+    claims = [plain_claim(claim) for claim in asked.claims]
+    yield Case("root", "verify", [asked.data, plain_basis(asked.basis), claims])
+
+
+@reject
+def x21_labels_and_salts() -> Cases:
+    """Another label key, the row or set of another label, and another salt are refused."""
+    for name in ("tag@root", "no-tag@log", "tagged@root", "none-tagged@log", "term@root", "tags@log"):
+        yield put("label", home()[name], bytes(32), LABEL_KEY)
+        yield put("form", home()[name], bytes(31), LABEL_KEY)
+    forged = with_row(row([1], [1]))
+    for at in (0, 1, 3):
+        yield forged.case("row", ["NoneMentioning", "sea"], [10, [forged.entry(at)], [None]], [], [LIVE])
+    value = encode_value(Value(0, 1, 1, 1, 1, 1, bytes(32)))
+    other = set_row(KEY, Group.TAG, "b", 0)
+    tagged = Forged({atom(0): value}, {other: ALL_LIVE, LIVE: ALL_LIVE}, forged.rows)
+    alive = SALT + ALL_LIVE
+    why = "tree|shape|absent|other-leaf"
+    yield tagged.case(why, ["HasTag", atom(0), "a"], [5, value, alive, alive], [atom(0)], [other, LIVE])
+    salted = bytes(16) + ALL_LIVE
+    yield tagged.case("tree", ["HasTag", atom(0), "b"], [5, value, alive, salted], [atom(0)], [other, LIVE])
+
+
+@reject
+def x22_lists_with_something_left_out() -> Cases:
+    """A list without a segment, or without an edge of the list, is refused, whatever stands in its place."""
+    for name in ("term@root", "no-term@log"):
+        item = items(1000)[name]
+        yield changed("form", item, lambda parts: parts[WITNESSES][0][1].pop())
+        yield changed("segments", item, lambda parts: parts[SEGMENTS][1].pop())
+    edges = {edge_leaf(Direction.FROM, atom(0), b"\1", atom(to)): value_of_edge(to) for to in (1, 2, 3)}
+    digests = {position("edges", key): value_digest("edges", value) for key, value in edges.items()}
+    tree = tree_of(digests)
+    roots = [(name, root_of(tree) if name == "edges" else EMPTY) for name in NAMESPACES]
+    basis = ["Root", STORE, overall_root(STORE, 1, EMPTY, 7, EMPTY, roots), None]
+    opening = [1, EMPTY, 7, EMPTY, list(map(list, roots))]
+    claim = ["EdgesOf", atom(0), Direction.FROM, None]
+    listed = sorted([key, value] for key, value in edges.items())
+    begin = edges_beginning(Direction.FROM, atom(0), None).ljust(32, b"\0")
+    for left in range(3):
+        some = listed[:left] + listed[left + 1 :]
+        at = [begin, *(position("edges", key) for key, _ in some)]
+        trees = [None, list(opened(tree, at)), None]
+        data = packed(["memroot-proof", 3, None, opening, None, None, *trees, [[15, some]]])
+        yield Case("list", "verify", [data, basis, [claim]])
+    for other in (
+        listed[::-1],
+        [*listed, listed[0]],
+        [[listed[0][0][:33], listed[0][1]]],
+        [[b"", listed[0][1]]],
+    ):
+        trees = [None, list(opened(tree, digests)), None]
+        data = packed(["memroot-proof", 3, None, opening, None, None, *trees, [[15, other]]])
+        yield Case("list", "verify", [data, basis, [claim]])
+    listed[0][0] = b"\1" + listed[0][0][1:]
+    data = packed(["memroot-proof", 3, None, opening, None, None, None, [b"\3", b""], None, [[15, listed]]])
+    yield Case("list", "verify", [data, basis, [claim]])
+    only = home()["edges@root"]
+    yield changed("tree|shape|other-leaf|list", only, lambda parts: parts[WITNESSES][0][1].pop())
+
+
+def value_of_edge(number: int) -> bytes:
+    """Return the value of an edge."""
+    return encode_value(Value(0, 0, 1, number, number, number, bytes(32)))
+
+
+@reject
+def x23_other_spellings() -> Cases:
+    """An id, a root or a number in words that is not in its one spelling is refused."""
+    spelt = "12345678-90ab-8cde-8f01-234567890abc"
+    for odd in (
+        spelt.upper(),
+        spelt.replace("-", ""),
+        "{" + spelt + "}",
+        "urn:uuid:" + spelt,
+        spelt + " ",
+        spelt[:-1],
+        spelt[1:] + "0",
+        spelt.replace("a", "\uff41"),
+    ):
+        for words in (("atom", odd), ("no-atom", odd), ("tag", odd, "a"), ("edges-from", odd), ("tags", odd)):
+            yield Case("input", "words", [*words])
+    root = "ab" * 32
+    for odd in (root.upper(), root[:-1], root + "0", "0x" + root[2:]):
+        yield Case("input", "words", ["root", odd])
+        yield Case("input", "words", ["seen", spelt, "7", odd])
+    for odd in ("07", "+7", "-7", "7.0", "\u0667", "", "7_0"):
+        yield Case("input", "words", ["event", odd])
+        yield Case("input", "words", ["seen", spelt, odd, root])
+    yield Case("input", "words", ["event", "0"])
+    yield Case("input", "claim", ["EventIs", 0, True])
+    for odd in ("1", "1-", "-1", "2-1", "01-2", "1-4294967296"):
+        yield Case("input", "words", ["none-tagged", "a", odd])

@@ -13,7 +13,9 @@ from tests.soundness.synthetic import Leaf, Node, leaves_in, on_the_path, opened
 from tests.soundness.wire import (
     ATOMS,
     EDGES,
+    LOG_ROOT,
     OPENING,
+    ROOTS,
     TAGS,
     WITNESSES,
     Case,
@@ -60,7 +62,7 @@ def r03_wrong_root() -> Cases:
     """A proof against another root, a root of zeros, or the log root is refused."""
     for name in ("atom@root", "no-atom@root", "tagged@root", "event@root", "prefix@root"):
         item = home()[name]
-        for root in (EMPTY, b"\xff" * 32, part(item, OPENING, 1), part(item, OPENING, 2)):
+        for root in (EMPTY, b"\xff" * 32, part(item, OPENING, LOG_ROOT), part(item, OPENING, ROOTS, 0, 1)):
             yield offered("root", item, basis=[*item.basis[:2], root, None])
 
 
@@ -219,8 +221,10 @@ def r22_empty_value() -> Cases:
     """An empty byte string is refused as a value, as a chunk, and as the absence of a chunk."""
     for name in ("atom@root", "atom@log", "tag@root", "edge@root"):
         yield put("encoding", home()[name], b"", WITNESSES, 0, 1)
-    for name in ("tag@root", "no-tag@root", "no-tag-chunk@log"):
+    for name in ("tag@root", "no-tag@root", "no-tag-chunk@log", "tags@root"):
         yield put("chunk", home()[name], b"", WITNESSES, 0, 2)
+    for name in ("tag@root", "no-tag-chunk@log"):
+        yield put("chunk", home()[name], b"", WITNESSES, 0, 3)
     for name in ("tagged@root", "tagged@log"):
         for at in (0, 1):
             yield put("chunk", home()[name], b"", WITNESSES, 0, 1, 0, at)

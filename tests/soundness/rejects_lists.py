@@ -16,7 +16,8 @@ from tests.soundness.wire import ATOMS, SEGMENTS, WITNESSES, Case, replaced
 def x08_chunks() -> Cases:
     """A chunk that is not canonical, has unknown ordinals, or contradicts the claim is refused."""
     item = home()["tag@root"]
-    chunk = part(item, WITNESSES, 0, 2)
+    committed = part(item, WITNESSES, 0, 3)
+    salt, chunk = committed[:16], committed[16:]
     few, dense = chunk[:2], bytes(8192)
     for other in (
         chunk[:-1],
@@ -30,12 +31,19 @@ def x08_chunks() -> Cases:
         b"\0" * 8191,
     ):
         reason = "tree|shape|other-leaf" if other == b"\xff" * 8192 else "chunk"
-        yield put(reason, item, other, WITNESSES, 0, 2)
-    yield put("form", item, None, WITNESSES, 0, 2)
-    yield put("tagged", item, chunk[2:], WITNESSES, 0, 2)
+        yield put(reason, item, salt + other, WITNESSES, 0, 3)
+    for at in (2, 3):
+        yield put("chunk", item, salt, WITNESSES, 0, at)
+        yield put("form", item, 0, WITNESSES, 0, at)
+    yield put("state", item, None, WITNESSES, 0, 2)
+    yield put("tagged", item, None, WITNESSES, 0, 3)
+    yield put("tagged", item, salt + chunk[2:], WITNESSES, 0, 3)
+    live = part(item, WITNESSES, 0, 2)
+    yield put("state", item, live[:16] + live[18:], WITNESSES, 0, 2)
+    yield put("tree|shape|other-leaf", item, bytes([salt[0] ^ 1]) + committed[1:], WITNESSES, 0, 3)
     lacks = home()["no-tag-chunk@root"]
-    own = part(lacks, WITNESSES, 0, 2)
-    yield put("tagged", lacks, b"\0\0" + own, WITNESSES, 0, 2)
+    own = part(lacks, WITNESSES, 0, 3)
+    yield put("tagged", lacks, own[:16] + b"\0\0" + own[16:], WITNESSES, 0, 3)
     shown = part(item, WITNESSES, 0, 1)
     yield Case(
         "tagged",
@@ -144,7 +152,8 @@ def x11_segments() -> Cases:
 def x12_rows() -> Cases:
     """A row that is not canonical, not the term's, or not at its place in the segment is refused."""
     item = home()["term@root"]
-    index, value, hashes = part(item, WITNESSES, 0, 1, 0)
+    index, committed, hashes = part(item, WITNESSES, 0, 1, 0)
+    salt, value = committed[:16], committed[16:]
     df = int.from_bytes(value[:4], "big")
     count = part(item, SEGMENTS, 0)
     for other in (
@@ -159,7 +168,8 @@ def x12_rows() -> Cases:
         value[:5] + value[7:9] + value[5:7] + value[9:],
         value[: 5 + 2 * df - 2] + count.to_bytes(2, "little") + value[5 + 2 * df :],
     ):
-        yield put("row", item, other, WITNESSES, 0, 1, 0, 1)
+        yield put("row", item, salt + other, WITNESSES, 0, 1, 0, 1)
+    yield put("row", item, bytes([salt[0] ^ 1]) + committed[1:], WITNESSES, 0, 1, 0, 1)
     for other in (index + 1, index - 1, 0, 1 << 40):
         yield put("row", item, other, WITNESSES, 0, 1, 0, 0)
     for other in (b"", hashes + bytes(32), hashes[:-32], hashes[:-1], hashes[32:], hashes + b"\0"):
@@ -184,7 +194,7 @@ def x13_neighbours() -> Cases:
         yield offered("neighbours", item, claims=[["NoneMentioning", term]])
     for lie in (b"", b"\0" * 66, shown[0] + b"\xff" * 66):
         yield put("neighbours", item, lie, WITNESSES, 0, 1, 0, 1, 0)
-    for lie in (b"z", b"unicorn", b"v" * 65):
+    for lie in (b"\xff" * 16, b"\xff", b"v" * 17):
         yield put("neighbours", item, lie, WITNESSES, 0, 1, 0, 1, 0)
     yield put("row", item, b"t", WITNESSES, 0, 1, 0, 1, 0)
     yield put("row", item, bytes(32), WITNESSES, 0, 1, 0, 1, 1)

@@ -7,7 +7,7 @@ from typing import Any
 from proofs.log import EMPTY_ROOT, leaf_hash, node_hash, root_of
 from tests.reference.world import consistency, inclusion
 from tests.soundness.rejects import Cases, cut, home, later, offered, part, put, reject
-from tests.soundness.wire import LINK, OPENING, WITNESSES, Case
+from tests.soundness.wire import LINK, LOG_ROOT, OPENING, SIZE, WITNESSES, Case
 
 LEAVES = [leaf_hash(bytes([number])) for number in range(16)]
 ROOTS = [root_of(LEAVES[:size]) for size in range(17)]
@@ -124,11 +124,11 @@ def r38_numbers_that_are_none() -> Cases:
     yield Case("input", "claim", ["EventIs", (1 << 53) + 1, True])
     yield Case("input", "claim", ["LogBegins", 0, EMPTY_ROOT])
     for size in (1 << 63, "1", None, b"\1"):
-        yield put("form", home()["atom@root"], size, OPENING, 0)
-    yield put("encoding", home()["atom@root"], True, OPENING, 0)
-    yield put("encoding", home()["atom@root"], 2.0, OPENING, 0)
-    yield put("encoding", home()["atom@root"], -1, OPENING, 0)
-    yield put("encoding", home()["atom@root"], 1 << 64, OPENING, 0)
+        yield put("form", home()["atom@root"], size, OPENING, SIZE)
+    yield put("encoding", home()["atom@root"], True, OPENING, SIZE)
+    yield put("encoding", home()["atom@root"], 2.0, OPENING, SIZE)
+    yield put("encoding", home()["atom@root"], -1, OPENING, SIZE)
+    yield put("encoding", home()["atom@root"], 1 << 64, OPENING, SIZE)
 
 
 @reject
@@ -201,9 +201,9 @@ def r42_older_log_is_longer() -> Cases:
         yield logs("input", old, ROOTS[8], size, ROOTS[7], between(7, 8))
     item = home()["prefix@root"]
     _, size, root = item.claims[0]
-    for other in (part(item, OPENING, 0) + 1, 1 << 40):
+    for other in (part(item, OPENING, SIZE) + 1, 1 << 40):
         yield offered("consistency", item, claims=[["LogBegins", other, root]])
-    assert size < part(item, OPENING, 0)
+    assert size < part(item, OPENING, SIZE)
 
 
 @reject
@@ -232,7 +232,7 @@ def r45_roots_swapped() -> Cases:
         yield logs("consistency", old, ROOTS[size], size, ROOTS[old], between(old, size))
     item = home()["prefix@root"]
     _, size, _ = item.claims[0]
-    yield offered("consistency", item, claims=[["LogBegins", size, part(item, OPENING, 1)]])
+    yield offered("consistency", item, claims=[["LogBegins", size, part(item, OPENING, LOG_ROOT)]])
 
 
 @reject

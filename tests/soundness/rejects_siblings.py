@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 from proofs.hashing import EMPTY
 from tests.soundness.rejects import Cases, cut, home, part, put, reject
-from tests.soundness.wire import ATOMS, EDGES, LINK, OPENING, TAGS, WITNESSES
+from tests.soundness.wire import ATOMS, EDGES, LINK, LOG_ROOT, OPENING, TAGS, WITNESSES
 
 PLACES = [
     ("atom@root", "tree|shape|other-leaf", (ATOMS, 1)),
@@ -83,7 +83,7 @@ def r11_sibling_added() -> Cases:
 
     def change(hashes: list[bytes]) -> Iterator[list[bytes]]:
         for at in (0, len(hashes) // 2, len(hashes)):
-            for extra in (b"\x5a" * 32, EMPTY, hashes[0], part(home()["atom@root"], OPENING, 2)):
+            for extra in (b"\x5a" * 32, EMPTY, hashes[0], part(home()["atom@root"], OPENING, LOG_ROOT)):
                 yield [*hashes[:at], extra, *hashes[at:]]
 
     yield from lists("shape|other-leaf", change)

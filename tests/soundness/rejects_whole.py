@@ -17,9 +17,15 @@ from tests.soundness.rejects import Cases, atom, changed, elsewhere, home, later
 from tests.soundness.wire import (
     ATOMS,
     EDGES,
+    LABEL_COMMITMENT,
+    LABEL_KEY,
     LINK,
+    LOG_ROOT,
     OPENING,
+    ROOTS,
+    RULES,
     SEGMENTS,
+    SIZE,
     TAGS,
     WITNESSES,
     Case,
@@ -29,31 +35,44 @@ from tests.soundness.wire import (
 
 
 def _swap(parts: list[Any], one: int, other: int) -> None:
-    parts[OPENING][one], parts[OPENING][other] = parts[OPENING][other], parts[OPENING][one]
+    roots = parts[OPENING][ROOTS]
+    roots[one][1], roots[other][1] = roots[other][1], roots[one][1]
 
 
 def _overall(item: Item, version: int, count: int, names: tuple[str, ...]) -> bytes:
     """Return the overall root of a proof's opening, with any of its fixed fields changed."""
-    size, log_root, *roots = part(item, OPENING)
+    rules, label_commitment, size, log_root, pairs = part(item, OPENING)
     data = [
         version.to_bytes(4, "big"),
         item.basis[1],
+        rules.to_bytes(4, "big"),
+        label_commitment,
         size.to_bytes(8, "big"),
         log_root,
         count.to_bytes(2, "big"),
     ]
+    roots = [root for _, root in pairs]
     data += [bytes([len(name)]) + name.encode() + root for name, root in zip(names, roots, strict=False)]
-    return blake3(b"".join(data), derive_key_context="memroot v1 overall").digest()
+    return blake3(b"".join(data), derive_key_context="memroot 3 overall").digest()
 
 
 @reject
 def r48_components_of_the_overall_root() -> Cases:
     """An overall root with parts swapped, left out, or counted or numbered differently is refused."""
     for name in ("no-tag@root", "atom@log"):
-        for one, other in combinations(range(1, 6), 2):
+        for one, other in combinations(range(4), 2):
             yield changed("root", home()[name], partial(_swap, one=one, other=other))
-        for size in (0, 1, part(home()[name], OPENING, 0) - 1, (1 << 63) - 1):
-            yield put("root", home()[name], size, OPENING, 0)
+        for size in (0, 1, part(home()[name], OPENING, SIZE) - 1, (1 << 63) - 1):
+            yield put("root", home()[name], size, OPENING, SIZE)
+        for rules in (2, 255):
+            yield put("root", home()[name], rules, OPENING, RULES)
+        for rules in (0, 256):
+            yield put("form", home()[name], rules, OPENING, RULES)
+        for at in (LABEL_COMMITMENT, LOG_ROOT):
+            yield put("root", home()[name], part(home()[name], OPENING, ROOTS, 0, 1), OPENING, at)
+        for namespace in ("zones", "tagz"):
+            extra = [namespace, bytes(32)]
+            yield changed("root|form", home()[name], partial(_with_namespace, pair=extra))
     item = home()["atom@root"]
     assert _overall(item, FORMAT, 4, NAMESPACES) == item.basis[2]
     turned = (*NAMESPACES[:2], "tags", "index")
@@ -74,6 +93,10 @@ def r48_components_of_the_overall_root() -> Cases:
     yield put("root", home()["atom@log"], own, OPENING)
 
 
+def _with_namespace(parts: list[Any], pair: list[Any]) -> None:
+    parts[OPENING][ROOTS].append(pair)
+
+
 @reject
 def x01_not_one_canonical_item() -> Cases:
     """Bytes that are not one canonical item of the allowed types are refused before they are decoded."""
@@ -86,7 +109,7 @@ def x01_not_one_canonical_item() -> Cases:
         item.data * 2,
         b"\xd9\xd9\xf7" + item.data,
         b"\x9f" + item.data[1:] + b"\xff",
-        b"\x98\x09" + item.data[1:],
+        b"\x98\x0a" + item.data[1:],
         b"\xa0",
         b"\xf5",
         b"\xfb" + bytes(8),
@@ -117,18 +140,18 @@ def x02_not_the_form() -> Cases:
         (0, "memroot-proof2"),
         (0, b"memroot-proof"),
         (1, 0),
-        (1, 1),
-        (1, 3),
+        (1, 2),
+        (1, 4),
         (1, "1"),
         (1, [1]),
     ):
         yield put("version", item, other, at)
     for data in (packed([]), packed(["memroot-proof"]), packed("memroot-proof"), packed(None)):
         yield offered("version|form", item, data)
-    for data in (packed(["memroot-proof", 2]), packed(["memroot-proof", 2, None])):
+    for data in (packed(["memroot-proof", 3]), packed(["memroot-proof", 3, None])):
         yield offered("form", item, data)
     whole = home()["several@log"]
-    for at in (LINK, OPENING, SEGMENTS, ATOMS, EDGES, TAGS, WITNESSES):
+    for at in (LINK, OPENING, LABEL_KEY, SEGMENTS, ATOMS, EDGES, TAGS, WITNESSES):
         for other in (b"", 0, "x", []):
             if at != WITNESSES or other != []:
                 yield put("form", whole, other, at)
@@ -156,15 +179,24 @@ def x03_too_large() -> Cases:
 @reject
 def x04_parts_missing_or_unneeded() -> Cases:
     """A proof without a part that its claims need, or with another part, is refused."""
-    for name in ("atom@log", "tagged@log", "several@log"):
-        for at in (LINK, OPENING):
-            yield put("missing", home()[name], None, at)
-    link, opening = part(home()["atom@log"], LINK), part(home()["atom@log"], OPENING)
+    for name in ("atom@log", "tagged@log", "several@log", "event@log", "prefix@log"):
+        yield put("missing", home()[name], None, LINK)
+    link, key = part(home()["atom@log"], LINK), part(home()["tags@log"], LABEL_KEY)
     segments, tree = part(home()["tagged@log"], SEGMENTS), part(home()["several@log"], EDGES)
-    for name in ("atom@root", "event@root", "event@log"):
+    for name in ("atom@root", "event@root"):
         yield put("unneeded", home()[name], link, LINK)
-    for name in ("event@log", "prefix@log", "root@log", "prefix-root@log"):
-        yield put("unneeded", home()[name], opening, OPENING)
+    for name in ("event@log", "prefix@log", "root@log", "edges@log", "atom@root", "seen@root"):
+        yield put("unneeded", home()[name], key, LABEL_KEY)
+    for name in (
+        "tag@root",
+        "no-tag@log",
+        "tagged@root",
+        "none-tagged@log",
+        "term@root",
+        "no-term@log",
+        "tags@log",
+    ):
+        yield put("missing", home()[name], None, LABEL_KEY)
     for name in ("atom@root", "event@root", "event@log"):
         yield put("unneeded", home()[name], segments, SEGMENTS)
     for name in ("tagged@root", "no-term@log"):
@@ -241,14 +273,14 @@ def x07_earlier_roots() -> Cases:
     for name in ("prefix-root@root", "prefix-root@log"):
         item = home()[name]
         yield offered("root", item, claims=[["BeginsWithRoot", bytes(32)]])
-        for at in range(1, 6):
-            yield put("root", item, b"\1" * 32, WITNESSES, 0, 1, at)
+        for path in ((LABEL_COMMITMENT,), (LOG_ROOT,), *((ROOTS, at, 1) for at in range(4))):
+            yield put("root", item, b"\1" * 32, WITNESSES, 0, 1, *path)
         for other in (None, b"", [], [1]):
             yield put("form", item, other, WITNESSES, 0, 1)
         sid = item.basis[1]
         for size, log_root in ((0, bytes(32)), (1 << 40, bytes(32))):
-            root = overall_root(sid, size, log_root, [(space, bytes(32)) for space in NAMESPACES])
-            forged = [size, log_root, *4 * [bytes(32)]]
+            root = overall_root(sid, 1, log_root, size, log_root, [(name, log_root) for name in NAMESPACES])
+            forged = [1, log_root, size, log_root, [[name, log_root] for name in NAMESPACES]]
             data = put("", item, forged, WITNESSES, 0, 1).given[0]
             yield offered("consistency", item, data, claims=[["BeginsWithRoot", root]])
 

@@ -10,13 +10,14 @@ from uuid import UUID
 
 from backends.memory import MemoryBackend
 from engine.commands import Add, Command, Link, Tag, Tombstone, Unlink
+from engine.commands.facts import RecordForeignHead
 from engine.engine import Engine
 from engine.ledger.journal import read_log
 from engine.trust.proving.prove import prove_present, prove_to
 from proofs import claims as kinds
 from proofs.basis import LogHead
 from proofs.claims import Claim
-from proofs.leaves import State
+from proofs.leaves import Direction, Group, State
 from tests.soundness.wire import Item, plain_basis, plain_claim
 from tests.support.engines import BEGIN, ticking
 from tests.support.workloads import id_of
@@ -24,6 +25,8 @@ from tests.support.workloads import id_of
 SIZES = (0, 1, 2, 3, 255, 256, 257, 1000)
 """Numbers of atoms in the stores whose proofs are changed; segments of an index begin at 256."""
 REFERENCES = b"\x06"
+SEEN = b"\x66" * 16, 7, b"\x99" * 32
+"""The head of another store that each store records."""
 
 
 @dataclass(frozen=True)
@@ -89,7 +92,7 @@ def world(atoms: int, store: int = 0) -> World:
     engine.apply(made[:half])
     earlier = bytes.fromhex(engine.root().root)
     engine.checkpoint()
-    engine.apply(made[half:])
+    engine.apply([*made[half:], RecordForeignHead(*SEEN)])
     engine.checkpoint()
     log = read_log(engine.store.backend)
     return World(
@@ -114,12 +117,18 @@ def claims_of(at: World) -> dict[str, list[Claim]]:
     found["event-closed"] = kinds.EventIs(last, opened=False)
     found["root"] = kinds.RootRecorded(at.earlier)
     found["prefix-root"] = kinds.BeginsWithRoot(at.earlier)
+    found["seen"] = kinds.HeadSeen(*SEEN)
+    found["no-edges"] = kinds.EdgesOf(b"\x77" * 16)
+    found["none-on-a-page"] = kinds.NoneTagged("garden", first=1, last=300)
+    found["edges"] = kinds.EdgesOf(raw_id(0), Direction.FROM, REFERENCES)
     if at.atoms:
         found["atom"] = kinds.AtomIs(raw_id(0))
         found["atom-closed"] = kinds.AtomIs(raw_id(0), opened=False)
         found["tag"] = kinds.HasTag(raw_id(0), "kitchen")
         found["no-tag"] = kinds.LacksTag(raw_id(0), "garden")
         found["no-tag-chunk"] = kinds.LacksTag(raw_id(0), "heating")
+        found["in-source"] = kinds.LacksTag(raw_id(0), "elsewhere.md", group=Group.SOURCE)
+        found["tags"] = kinds.TagsOf(raw_id(0))
         found["tagged"] = kinds.AtomsTagged("kitchen")
         found["term"] = kinds.AtomsMentioning("kettl")
     if at.atoms > 1:
@@ -127,9 +136,10 @@ def claims_of(at: World) -> dict[str, list[Claim]]:
     if at.atoms > 2:
         hidden = raw_id(at.atoms)
         found["atom-hidden"] = kinds.AtomIs(hidden, State.TOMBSTONED)
+        found["no-tag-hidden"] = kinds.LacksTag(hidden, "kitchen", State.TOMBSTONED)
         found["edge-gone"] = kinds.EdgeIs(raw_id(1), REFERENCES, raw_id(2), State.TOMBSTONED, opened=False)
     single = {name: [claim] for name, claim in found.items()}
-    names = [name for name in found if name not in ("atom-closed", "no-tag-chunk")]
+    names = [name for name in found if name not in ("atom-closed", "no-tag-chunk", "none-on-a-page")]
     return single | {"several": [found[name] for name in reversed(names)]} | {"prefix": [_prefix(at)]}
 
 

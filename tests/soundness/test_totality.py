@@ -69,7 +69,7 @@ def test_hostile_cbor_is_refused_before_it_is_decoded(name: str) -> None:
     assert memory < MEGABYTE
 
 
-@pytest.mark.parametrize("where", [(8, 0, 1), (8, 0, 2)])
+@pytest.mark.parametrize("where", [(9, 0, 1), (9, 0, 2)])
 @pytest.mark.parametrize("name", [name for name, raw in HOSTILE.items() if len(raw) < 65_000])
 def test_hostile_cbor_in_byte_strings_is_refused(name: str, where: tuple[int, ...]) -> None:
     """Hostile CBOR as a value or payload is refused before it is decoded."""
@@ -97,10 +97,10 @@ def deepest_opening(case: int, sibling: bytes = b"\x11" * 32) -> Item:
     """Return a proof against a made-up root whose opening is 256 nodes deep."""
     item = items(24)["no-atom@root"]
     roots = [(name, b"\x22" * 32) for name in NAMESPACES]
-    root = overall_root(item.basis[1], 5, EMPTY, roots)
+    root = overall_root(item.basis[1], 1, EMPTY, 5, EMPTY, roots)
 
     def change(parts: list[object]) -> None:
-        parts[OPENING] = [5, EMPTY, *(found for _, found in roots)]
+        parts[OPENING] = [1, EMPTY, 5, EMPTY, list(map(list, roots))]
         parts[ATOMS] = [bytes(256) + bytes([case]), sibling * 256]
 
     return item._replace(data=edited(item, change), basis=["Root", item.basis[1], root, None])

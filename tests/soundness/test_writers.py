@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import pytest
 
 from proofs.leaves import Group, Value, encode_value, set_row
 from tests.soundness.rejects import atom
-from tests.soundness.rejects_forged import ALL_LIVE, LIVE, Forged, row
+from tests.soundness.rejects_forged import ALL_LIVE, KEY, LIVE, SALT, Forged, label, row
 from tests.soundness.wire import refusal
 
 MEMBER = b"\1\0"
-TAG = set_row(Group.TAG, "a", 0)
+TAG = set_row(KEY, Group.TAG, "a", 0)
 
 
 def value(ordinal: int, state: int = 0) -> bytes:
@@ -18,15 +20,16 @@ def value(ordinal: int, state: int = 0) -> bytes:
     return encode_value(Value(state, ordinal, 1, 1, 1, 1, bytes(32)))
 
 
-def store(*rows: tuple[bytes, bytes]) -> Forged:
+def store(*rows: tuple[str, bytes]) -> Forged:
     """Return a store with one atom, of ordinal 1, and these rows of terms after the two of every segment."""
     tags = {LIVE: MEMBER, TAG: MEMBER}
-    return Forged({atom(0): value(1)}, tags, [(b"\0", b"lengths"), (b"\0\1", b"facts"), *rows])
+    named = [(label(term, KEY), one) for term, one in rows]
+    return Forged({atom(0): value(1)}, tags, [(b"\0", b"lengths"), (b"\0\1", b"facts"), *named])
 
 
 def shown(given: Forged, at: int, term: str = "ant") -> str | None:
     """Return the reason if row `at` is refused as that of the term, else None."""
-    witness = [9, [given.entry(at)], [MEMBER], [[atom(0), value(1)]]]
+    witness = [9, [given.entry(at)], [SALT + MEMBER], [[atom(0), value(1)]]]
     case = given.case("", ["AtomsMentioning", term], witness, [atom(0)], [LIVE])
     return refusal(case.call, case.given)
 
@@ -38,7 +41,7 @@ def absent(given: Forged, at: int, count: int = 2, term: str = "ant") -> str | N
 
 
 ONE = row([1], [1])
-SORTED = store((b"ant", ONE), (b"sea", ONE))
+SORTED = store(("ant", ONE), ("sea", ONE))
 
 
 def test_sorted_rows_show_a_term_present_or_absent() -> None:
@@ -51,14 +54,14 @@ def test_sorted_rows_show_a_term_present_or_absent() -> None:
 
 def test_only_a_replay_detects_unsorted_rows() -> None:
     """Unsorted rows can show a term both present and absent; only a replay detects that."""
-    turned = store((b"sea", ONE), (b"ant", ONE))
+    turned = store(("sea", ONE), ("ant", ONE))
     assert shown(turned, 3) is None
     assert absent(turned, 1) is None
 
 
 def test_only_a_replay_detects_a_term_with_two_rows() -> None:
     """A term with two rows can be shown with either; only a replay detects that."""
-    twice = store((b"ant", ONE), (b"ant", row([1], [7])))
+    twice = store(("ant", ONE), ("ant", row([1], [7])))
     assert [shown(twice, at) for at in (2, 3)] == [None, None]
 
 
@@ -66,7 +69,7 @@ def test_only_a_replay_detects_a_term_with_two_rows() -> None:
 def test_no_list_is_accepted_if_sets_and_values_disagree(state: int) -> None:
     """If sets and values contradict each other, no list is accepted."""
     given = Forged({atom(0): value(1, state)}, {LIVE: MEMBER, TAG: MEMBER}, SORTED.rows)
-    witness = [7, [[MEMBER, MEMBER]], [[atom(0), value(1, state)]]]
+    witness = [7, [[SALT + MEMBER, SALT + MEMBER]], [[atom(0), value(1, state)]]]
     case = given.case("", ["AtomsTagged", "a"], witness, [atom(0)], [LIVE, TAG])
     assert refusal(case.call, case.given) == "list"
 
@@ -78,7 +81,29 @@ def test_an_atom_is_not_shown_with_and_without_a_tag() -> None:
         given = Forged({atom(0): value(1)}, tags | {LIVE: ALL_LIVE}, SORTED.rows)
         for name, number in claims.items():
             accepted = set()
-            for chunk in (MEMBER, b"\2\0", None):
-                case = given.case("", [name, atom(0), "a"], [number, value(1), chunk], [atom(0)], [TAG])
+            for chunk in (SALT + MEMBER, SALT + b"\2\0", None):
+                witness = [number, value(1), SALT + ALL_LIVE, chunk]
+                case = given.case("", [name, atom(0), "a"], witness, [atom(0)], [TAG, LIVE])
                 accepted.add(refusal(case.call, case.given))
             assert (None in accepted) is (name == right)
+
+
+def test_an_atom_is_not_shown_live_in_a_set_without_live_atoms() -> None:
+    """Against no root are an atom shown live with a tag and the tag shown unused."""
+    chunks = (MEMBER, b"\2\0", b"\1\0\2\0", None)
+    for own, lives in product(chunks, chunks):
+        tags = {key: chunk for key, chunk in ((TAG, own), (LIVE, lives)) if chunk is not None}
+        given = Forged({atom(0): value(1)}, tags, SORTED.rows)
+        shown = set()
+        for tagged, live in product([None, *(SALT + chunk for chunk in chunks if chunk)], repeat=2):
+            for name, claim, witness, atoms in (
+                ("live", ["HasTag", atom(0), "a"], [5, value(1), live, tagged], [atom(0)]),
+                ("unused", ["NoneTagged", "a"], [8, [tagged and [tagged, live]]], []),
+            ):
+                keys = [TAG] if name == "unused" and tagged is None else [TAG, LIVE]
+                case = given.case("", claim, witness, atoms, keys)
+                if refusal(case.call, case.given) is None:
+                    shown.add(name)
+        assert shown != {"live", "unused"}
+        member = own is not None and own[:2] == MEMBER, lives is not None and lives[:2] == MEMBER
+        assert ("live" in shown) is all(member)

@@ -4,22 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import fields
+from enum import IntEnum
 from typing import Any, Final, NamedTuple
 
 import cbor2
 
 from proofs import claims as kinds
 from proofs.basis import Basis, LogHead, Root
+from proofs.claim_words import parse_claim
 from proofs.claims import Claim
 from proofs.errors import ProofError
-from proofs.leaves import State
+from proofs.leaves import Direction, Group, State
 from proofs.log import check_consistency, check_inclusion
 from proofs.rows import read_postings, shown_root
 from proofs.smt import opening_root
 from proofs.verifier import verify
 
-LINK, OPENING, SEGMENTS, ATOMS, EDGES, TAGS, WITNESSES = range(2, 9)
+LINK, OPENING, LABEL_KEY, SEGMENTS, ATOMS, EDGES, TAGS, WITNESSES = range(2, 10)
 """The positions of the parts of a proof in its array."""
+RULES, LABEL_COMMITMENT, SIZE, LOG_ROOT, ROOTS = range(5)
+"""The positions of the parts of an opening in its array."""
 
 Plain = list[Any]
 
@@ -55,9 +59,14 @@ class Case(NamedTuple):
         return self.reason.split("|")
 
 
+def _field_names(kind: type[Claim]) -> list[str]:
+    """Return the names of a claim's fields; those that can only be given by name come last."""
+    return [field.name for field in sorted(fields(kind), key=lambda field: bool(field.kw_only))]
+
+
 def plain_claim(claim: Claim) -> Plain:
     """Return a claim as the name of its class and its fields."""
-    return [type(claim).__name__, *(getattr(claim, field.name) for field in fields(claim))]
+    return [type(claim).__name__, *(getattr(claim, name) for name in _field_names(type(claim)))]
 
 
 def plain_basis(basis: Basis) -> Plain:
@@ -65,14 +74,20 @@ def plain_basis(basis: Basis) -> Plain:
     return [type(basis).__name__, *(getattr(basis, field.name) for field in fields(basis))]
 
 
+_ENUMS: Final[dict[str, type[IntEnum]]] = {"state": State, "group": Group, "direction": Direction}
+
+
 def claim_of(plain: Sequence[Any]) -> Claim:
-    """Return the claim that `plain_claim` converted; an invalid state is left as it is."""
+    """Return the claim that `plain_claim` converted; an invalid state is left as it is.
+
+    Fields that are left out at the end have the values that they have if a caller leaves them out.
+    """
     kind = {made.__name__: made for made in kinds.ALL.values()}[plain[0]]
-    given = list(plain[1:])
-    for at, field in enumerate(fields(kind)):
-        if field.name == "state" and type(given[at]) is int and given[at] in set(State):
-            given[at] = State(given[at])
-    return kind(*given)
+    given = dict(zip(_field_names(kind), plain[1:], strict=False))
+    for name, enum in _ENUMS.items():
+        if type(given.get(name)) is int and given[name] in set(enum):
+            given[name] = enum(given[name])
+    return kind(**given)
 
 
 def basis_of(plain: Sequence[Any]) -> Basis:
@@ -108,6 +123,7 @@ CALLS: Final[dict[str, Callable[..., object]]] = {
     "inclusion": check_inclusion,
     "consistency": check_consistency,
     "claim": lambda *plain: claim_of(plain),
+    "words": lambda *words: parse_claim(words),
     "lone surrogate": lambda name, *before: claim_of([name, *before, "\ud800"]),
     "basis": lambda *plain: basis_of(plain),
     "row": read_postings,

@@ -54,7 +54,7 @@ def speaker(content: str) -> str:
 
 def number(role: str, text: str) -> int:
     """Return the first 8 bytes of H(role; text) as a little-endian number."""
-    digest = blake3(text.encode(), derive_key_context=f"memroot v1 {role}").digest()
+    digest = blake3(text.encode(), derive_key_context=f"memroot 3 {role}").digest()
     return sum(digest[at] << 8 * at for at in range(8))
 
 

@@ -6,7 +6,7 @@ import datetime as dt
 import hashlib
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import cbor2
 from blake3 import blake3
@@ -21,12 +21,15 @@ Events = Sequence[tuple[list[Any], list[Any] | None]]
 
 EMPTY = bytes(32)
 ON_ATOMS, ON_EDGES, GIVES_ORDINAL = (*range(1, 7), 11), (8, 9, 13), (1, 2)
+FACTS = range(32, 64)
 ERASED = 2
+ORIGIN = 1
+"""The number of a further field of a body (SPEC 3.4)."""
 
 
 def digest(role: str, data: bytes) -> bytes:
     """SPEC 3.3: return H(role; data)."""
-    return blake3(data, derive_key_context=f"memroot v1 {role}").digest()
+    return blake3(data, derive_key_context=f"memroot 3 {role}").digest()
 
 
 def u(number: int, width: int) -> bytes:
@@ -37,6 +40,13 @@ def u(number: int, width: int) -> bytes:
 def dumps(value: Any) -> bytes:
     """SPEC 3.2: return canonical CBOR of arrays, integers, strings and null."""
     return cbor2.dumps(value, canonical=True)
+
+
+def time_of(fields: list[Any], body: list[Any] | None) -> int:
+    """SPEC 7: return the time at which the change of an event happened."""
+    further = body[-1] if body and isinstance(body[-1], dict) else {}
+    time: int = further[ORIGIN][3] if ORIGIN in further else fields[2]
+    return time
 
 
 def opened(header: bytes, payload: bytes | None) -> tuple[list[Any], Any]:
@@ -52,6 +62,34 @@ def opened(header: bytes, payload: bytes | None) -> tuple[list[Any], Any]:
     if fields[5] != digest("commitment", payload):
         raise ValueError("not what the header commits to")
     return fields, body
+
+
+def keyed(key: bytes, data: bytes, width: int = 16) -> bytes:
+    """SPEC 3.8: return the first bytes of BLAKE3, keyed."""
+    return blake3(data, key=key).digest(width)
+
+
+class Keys(NamedTuple):
+    """The secrets of a store, from the body of its genesis."""
+
+    ids: bytes
+    labels: bytes
+    rows: bytes
+
+    def label(self, group: int, value: bytes) -> bytes:
+        """SPEC 3.8: return the label of a set, or of the name of an index row (group 0)."""
+        found = keyed(self.labels, u(group, 1) + value)
+        return u(found[0] | 128, 1) + found[1:]
+
+    def salted(self, namespace: str, key: bytes, value: bytes) -> bytes:
+        """SPEC 3.8: return a value behind its salt."""
+        name = namespace.encode()
+        return keyed(self.rows, u(len(name), 1) + name + u(len(key), 2) + key + value) + value
+
+
+def keys_of(events: Events) -> Keys:
+    """SPEC 3.4: return the secrets in the body of the genesis."""
+    return Keys(*(events[0][1] or [])[:3])
 
 
 def merkle(leaves: list[bytes], node: Callable[[bytes, bytes], bytes], none: bytes) -> bytes:
@@ -90,7 +128,25 @@ def frontier(headers: Sequence[bytes]) -> bytes:
 def tree_leaves(namespace: str, leaves: dict[bytes, bytes]) -> list[tuple[bytes, bytes]]:
     """SPEC 3.6: return the key digest and value digest of each leaf."""
     name = u(len(namespace), 1) + namespace.encode()
-    return [(digest("key", name + key), digest("value", name + value)) for key, value in leaves.items()]
+    return [(place(namespace, key), digest("value", name + value)) for key, value in leaves.items()]
+
+
+def place(namespace: str, key: bytes) -> bytes:
+    """SPEC 3.6 and 3.7: return the key digest of a key."""
+    name = u(len(namespace), 1) + namespace.encode()
+    whole = digest("key", name + key)
+    if namespace != "edges":
+        return whole
+    return digest("key", name + key[:17])[:3] + digest("key", name + key[17:-16])[:1] + whole[:28]
+
+
+def edge_leaves(values: dict[bytes, bytes]) -> dict[bytes, bytes]:
+    """SPEC 3.7: return the leaves of `edges`; an edge, source ‖ code ‖ target, has one at each end."""
+    leaves = {}
+    for edge, value in values.items():
+        source, code, target = edge[:16], edge[16:-16], edge[-16:]
+        leaves[b"\0" + source + code + target] = leaves[b"\1" + target + code + source] = value
+    return leaves
 
 
 def subtree(some: list[tuple[bytes, bytes]], depth: int) -> bytes:
@@ -112,6 +168,8 @@ def values(headers: Sequence[list[Any]]) -> dict[str, dict[bytes, list[Any]]]:
     """SPEC 9: return the leaf values of `atoms` and `edges`, computed from headers alone."""
     found: dict[str, dict[bytes, list[Any]]] = {"atoms": {}, "edges": {}}
     for _, s, _, kind, _, c, _, *detail in headers:
+        if kind in FACTS and detail[0] in found["atoms"]:
+            found["atoms"][detail[0]][5] = s
         if kind not in ON_ATOMS and kind not in ON_EDGES:
             continue
         namespace, key = ("atoms", detail[0]) if kind in ON_ATOMS else ("edges", b"".join(detail))
@@ -135,6 +193,7 @@ def identity(tag: str) -> str:
 
 
 SetName = tuple[int, str]
+TAG = 2
 LIVE: SetName = (1, "")
 
 
@@ -142,7 +201,7 @@ def tag_changes(
     fields: list[Any], body: list[Any] | None
 ) -> tuple[list[tuple[SetName, int]], list[tuple[SetName, int]]]:
     """SPEC 10: return the members that one event removes from sets, then those that it adds to sets."""
-    _, _, time, kind, _, _, _, *detail = fields
+    kind, detail = fields[3], fields[7:]
     if kind not in ON_ATOMS or body is None or kind == 11:
         return [], []
     ordinal = detail[1]
@@ -153,9 +212,13 @@ def tag_changes(
         return ([], tagged) if kind == 5 else (tagged, [])
     _, _, atom_kind, tags, buckets, source, _, provenance, _, created, _, _ = body[:12]
     names = [LIVE, *((2, identity(tag)) for tag in tags), *((3, bucket) for bucket in buckets)]
-    names += [(4, atom_kind), (5, provenance), (7, day_of(time if created is None else created))]
+    names += [
+        (4, atom_kind),
+        (5, provenance),
+        (7, day_of(time_of(fields, body) if created is None else created)),
+    ]
     names += [] if source is None else [(6, source)]
-    leaving = [] if detail[2] is None else [(LIVE, detail[2])]
+    leaving = [(LIVE, detail[2])] if kind == 2 else []
     return leaving, [(name, ordinal) for name in names]
 
 
@@ -164,13 +227,14 @@ def erased_ordinals(events: Events, seq: int) -> set[int]:
     found: set[int] = set()
     at = seq if events[seq][0][3] == 11 else None
     while at is not None and (at == seq or events[at][0][3] != 11):
-        found.add(events[at][0][8])
+        if events[at][0][3] not in FACTS:
+            found.add(events[at][0][8])
         at = events[at][0][6]
     return found
 
 
-def tag_rows(events: Events) -> dict[bytes, bytes]:
-    """SPEC 10: return the rows of `tags`, without `g/`."""
+def tag_sets(events: Events) -> dict[SetName, set[int]]:
+    """SPEC 10: return the members of each set."""
     sets: dict[SetName, set[int]] = {}
     for seq, (fields, body) in enumerate(events):
         for members in sets.values():
@@ -180,12 +244,33 @@ def tag_rows(events: Events) -> dict[bytes, bytes]:
             sets.setdefault(name, set()).discard(ordinal)
         for name, ordinal in joining:
             sets.setdefault(name, set()).add(ordinal)
-    rows: dict[bytes, bytes] = {}
+    return sets
+
+
+def set_rows(sets: dict[SetName, set[int]], keys: Keys) -> dict[bytes, tuple[bytes, bytes]]:
+    """SPEC 3.8, 10: return the rows: tree key → how the row's value begins, and what the tree commits to."""
+    rows: dict[bytes, tuple[bytes, bytes]] = {}
     for (group, value), members in sets.items():
+        name = value.encode()
         for chunk in {member >> 16 for member in members}:
             inside = sorted(member & 0xFFFF for member in members if member >> 16 == chunk)
-            rows[bytes([group]) + value.encode() + b"\0" + u(chunk, 2)] = chunk_bytes(inside)
-    return rows
+            key = u(group, 1) + keys.label(group, name) + u(chunk, 2)
+            rows[key] = u(len(name), 2) + name, chunk_bytes(inside)
+    tags: dict[int, list[bytes]] = {}
+    for (group, value), members in sets.items():
+        for ordinal in members if group == TAG else ():
+            tags.setdefault(ordinal, []).append(value.encode())
+    listed = {
+        u(8, 1) + u(ordinal, 4): dumps([one.decode() for one in sorted(own)]) for ordinal, own in tags.items()
+    }
+    return rows | {key: (b"", value) for key, value in listed.items()}
+
+
+def tag_leaves(events: Events) -> dict[bytes, bytes]:
+    """SPEC 3.8: return the leaves of `tags`: each value is behind its salt."""
+    keys = keys_of(events)
+    rows = set_rows(tag_sets(events), keys)
+    return {key: keys.salted("tags", key, value) for key, (_, value) in rows.items()}
 
 
 def chunk_bytes(members: list[int]) -> bytes:
@@ -213,10 +298,10 @@ def segments(documents: Sequence[Document]) -> list[tuple[bytes, Sequence[Docume
     return found + ([(b"\xff" + u(start, 4), documents[start:])] if start < count else [])
 
 
-def index_leaves(documents: Sequence[Document], stop_words: frozenset[str]) -> dict[bytes, bytes]:
+def index_leaves(documents: Sequence[Document], stop_words: frozenset[str], keys: Keys) -> dict[bytes, bytes]:
     """SPEC 3.9: return the leaves of the `index` tree, with those of the tail and of N."""
     count = {b"\xfe": dumps([len(documents)])} if documents else {}
-    return count | {key: summary(some, stop_words) for key, some in segments(documents)}
+    return count | {key: summary(key, some, stop_words, keys) for key, some in segments(documents)}
 
 
 def little(numbers: Iterable[int], width: int) -> bytes:
@@ -224,8 +309,10 @@ def little(numbers: Iterable[int], width: int) -> bytes:
     return b"".join(number.to_bytes(width, "little") for number in numbers)
 
 
-def term_rows(documents: Sequence[Document], stop_words: frozenset[str]) -> list[tuple[bytes, bytes]]:
-    """SPEC 12: return (t, value) of each row of a segment with these documents."""
+def term_rows(
+    documents: Sequence[Document], stop_words: frozenset[str], keys: Keys
+) -> list[tuple[bytes, bytes]]:
+    """SPEC 12: return (name, value) of each row of a segment with these documents, without salts."""
     postings: dict[bytes, list[tuple[int, int]]] = {}
     for offset, (text, head, _) in enumerate(documents):
         for mark, terms in ((b"", text), (b"\1", head)):
@@ -237,22 +324,28 @@ def term_rows(documents: Sequence[Document], stop_words: frozenset[str]) -> list
     rows = [(b"\0", size + little(lengths, 2))]
     columns = zip(*(facts for _, _, facts in documents), strict=True)
     rows.append((b"\0\1", size + b"".join(little(column, 8) for column in columns)))
-    for raw, found in sorted(postings.items()):
+    for raw, found in sorted((keys.label(0, term), found) for term, found in postings.items()):
         begin = u(len(found), 4) + u(max(tf for _, tf in found), 1)
         rows.append((raw, begin + little((offset for offset, _ in found), 2) + bytes(tf for _, tf in found)))
-    return rows
+    return sorted(rows)
 
 
-def summary(documents: Sequence[Document], stop_words: frozenset[str]) -> bytes:
-    """SPEC 3.9: return the summary of a segment with these documents."""
-    rows = term_rows(documents, stop_words)
-    total = sum(rows[0][1][at] + 256 * rows[0][1][at + 1] for at in range(5, len(rows[0][1]), 2))
+def salted_rows(key: bytes, rows: Sequence[tuple[bytes, bytes]], keys: Keys) -> list[tuple[bytes, bytes]]:
+    """SPEC 3.9: return the rows of the segment with this key, with their values behind their salts."""
+    return [(name, keys.salted("index", key + name, value)) for name, value in rows]
+
+
+def summary(key: bytes, documents: Sequence[Document], stop_words: frozenset[str], keys: Keys) -> bytes:
+    """SPEC 3.9: return the summary of the segment with this key and these documents."""
+    rows = term_rows(documents, stop_words, keys)
+    lengths = dict(rows)[b"\0"]
+    total = sum(lengths[at] + 256 * lengths[at + 1] for at in range(5, len(lengths), 2))
     there = sum(one is not NO_DOCUMENT for one in documents)
-    return dumps([there, total, len(rows), rows_root(rows)])
+    return dumps([there, total, len(rows), rows_root(salted_rows(key, rows, keys))])
 
 
 def rows_root(rows: Sequence[tuple[bytes, bytes]]) -> bytes:
-    """SPEC 3.9: return the root over rows, given as (t, value)."""
+    """SPEC 3.9: return the root over rows, given as (name, salted value)."""
     leaves = [digest("row", u(len(t), 2) + t + digest("row-inner", value)) for t, value in rows]
     return merkle(leaves, lambda left, right: digest("rows-node", left + right), EMPTY)
 
@@ -271,21 +364,38 @@ def all_roots(rows: Rows, terms: Terms, stop_words: frozenset[str]) -> dict[str,
     """SPEC 3.10: return every root of a journal, by name."""
     events = [opened(header, payload) for header, payload in rows]
     roots = {"log": log_root([header for header, _ in rows])}
-    for namespace, leaves in values([fields for fields, _ in events]).items():
-        roots[namespace] = tree_root(namespace, {key: dumps(value) for key, value in leaves.items()})
-    roots["index"] = tree_root("index", index_leaves(documents_of(events, terms, stop_words), stop_words))
-    roots["tags"] = tree_root("tags", tag_rows(events))
-    data = u(2, 4) + events[0][0][7] + u(len(rows), 8) + roots["log"] + u(4, 2)
+    found = values([fields for fields, _ in events])
+    encoded = {name: {key: dumps(value) for key, value in found[name].items()} for name in found}
+    roots["atoms"] = tree_root("atoms", encoded["atoms"])
+    roots["edges"] = tree_root("edges", edge_leaves(encoded["edges"]))
+    documents = documents_of(events, terms, stop_words)
+    roots["index"] = tree_root("index", index_leaves(documents, stop_words, keys_of(events)))
+    roots["tags"] = tree_root("tags", tag_leaves(events))
+    store_id, _, _, label_commitment, rules = events[0][0][7:]
+    data = u(3, 4) + store_id + u(rules, 4) + label_commitment + u(len(rows), 8) + roots["log"] + u(4, 2)
     for name in ("atoms", "edges", "index", "tags"):
         data += u(len(name), 1) + name.encode() + roots[name]
     return roots | {"overall": digest("overall", data)}
 
 
-def default_id(id_key: bytes, source: str | None, content: str, occurrence: int, key: str | None) -> bytes:
+def default_id(id_key: bytes, body: list[Any]) -> bytes:
     """SPEC 7: return the id of an atom whose caller gave none."""
+    content, source, sequence, occurrence, key = body[0], body[5], body[6], body[10], body[11]
     raw = (source or "").encode()
-    rest = u(occurrence, 8) + content.encode() if key is None else key.encode()
-    head = bytes([key is not None, source is not None]) + u(len(raw), 4) + raw
+    if key is not None:
+        place, rest = 1, key.encode()
+    elif occurrence is not None:
+        place, rest = 0, u(occurrence, 8) + content.encode()
+    else:
+        place, rest = 2, u(sequence, 8) + content.encode()
+    head = bytes([place, source is not None]) + u(len(raw), 4) + raw
     found = bytearray(blake3(head + rest, key=id_key).digest()[:16])
     found[6], found[8] = found[6] & 0x0F | 0x80, found[8] & 0x3F | 0x80
     return bytes(found)
+
+
+def predicate_code(id_key: bytes, name: str) -> bytes:
+    """SPEC 7: return the code of a registered predicate."""
+    code = bytearray(blake3(name.encode(), key=digest("predicate", id_key)).digest()[:8])
+    code[0] |= 0x80
+    return bytes(code)

@@ -27,9 +27,12 @@ def sentences() -> str:
     return " ".join(page().split())
 
 
-def table(name: str) -> list[list[str]]:
-    """Return the cells of the table after `<!-- table: name -->`, without backticks and without its head."""
-    lines = page().partition(f"<!-- table: {name} -->\n")[2].split("\n")
+def table(name: str, text: str | None = None) -> list[list[str]]:
+    """Return the cells of the table after `<!-- table: name -->`, without backticks and without its head.
+
+    The table is looked for in all parts or, if it is given, in `text`.
+    """
+    lines = (page() if text is None else text).partition(f"<!-- table: {name} -->\n")[2].split("\n")
     rows = []
     for line in lines:
         if not line.startswith("|"):

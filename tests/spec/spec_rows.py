@@ -4,29 +4,36 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any, Final
-
-from blake3 import blake3
 
 from tests.spec.spec_facts import Terms, document, title_number
 from tests.spec.spec_naive import (
+    FACTS,
     GIVES_ORDINAL,
     ON_ATOMS,
     ON_EDGES,
+    Keys,
     Rows,
     dumps,
+    edge_leaves,
     frontier,
     identity,
     index_leaves,
+    keys_of,
     leaf_of,
     log_root,
     opened,
     rows_root,
+    salted_rows,
     segments,
+    set_rows,
     subtree,
     summary,
-    tag_rows,
+    tag_leaves,
+    tag_sets,
     term_rows,
+    time_of,
     tree_leaves,
     tree_root,
     u,
@@ -37,7 +44,7 @@ from tests.spec.spec_page import record_fields, table
 
 ATOM = record_fields("Atom record")
 ATOM_ROW = record_fields("Atom row")
-LABELS = {label.replace("the empty label", ""): int(number) for number, label in table("labels")}
+LABELS = {label.replace("the empty one", ""): int(number) for number, label in table("labels")}
 BODY = [name for _, name, *_ in table("atom body")]
 EDGE = record_fields("Edge record")
 SHOWN = {"tombstoned_at": None, "tombstoned_reason": "", "tombstoned_by": ""}
@@ -58,15 +65,17 @@ def all_rows(journal: Rows, terms: Terms, stop_words: frozenset[str]) -> dict[by
     rows |= {b"p/" + u(seq, 8): payload for seq, (_, payload) in enumerate(journal) if payload is not None}
     rows[b"meta/log"] = dumps([events[-1][0][2], frontier(headers)])
     for name in ("records", "index", "tags", "trees", "log", "names", "meta-entries", "requests"):
-        version = {"index": 7, "trees": 3, "records": 2, "tags": 2}.get(name, 1)
+        version = {"index": 8, "trees": 4, "records": 2, "tags": 3}.get(name, 1)
         rows[b"meta/cursor/" + name.encode()] = dumps([version, len(headers), leaf_of(headers[-1])])
     leaves: dict[str, dict[bytes, bytes]] = {}
     for name, changed in values([fields for fields, _ in events]).items():
         leaves[name] = {key: dumps(value) for key, value in changed.items()}
         of_several = [key for key, (_, _, _, created, _, last, _) in changed.items() if last != created]
         rows |= {b"v/" + name.encode() + b"/" + key: leaves[name][key] for key in of_several}
-    leaves["tags"] = tag_rows(events)
-    rows |= {b"g/" + key: value for key, value in leaves["tags"].items()}
+    leaves["edges"] = edge_leaves(leaves["edges"])
+    leaves["tags"] = tag_leaves(events)
+    of_sets = set_rows(tag_sets(events), keys_of(events))
+    rows |= {b"g/" + key: begin + value for key, (begin, value) in of_sets.items()}
     rows |= log_rows(headers)
     stored, leaves["index"] = index_rows(events, headers, terms, stop_words)
     for name, found in leaves.items():
@@ -85,7 +94,7 @@ def requests_rows(events: Sequence[Event]) -> dict[bytes, bytes]:
         further = body[-1] if body and isinstance(body[-1], dict) else {}
         if REQUEST in further:
             key = re.sub(r"#(0|[1-9][0-9]{0,11})[+][1-9][0-9]{0,3}\Z", "", further[REQUEST])
-            row = b"q/" + blake3(dumps([fields[4], key])).digest(16) + u(0, 6)
+            row = b"q/" + keys_of(events).label(19, dumps([fields[4], key])) + u(0, 6)
             rows[row] = rows.get(row, b"") + seq.to_bytes(2, "little")
     return rows
 
@@ -97,7 +106,7 @@ def meta_entries_rows(events: Sequence[Event]) -> dict[bytes, bytes]:
     for ordinal, body in enumerate(giving):
         further = body[-1] if body is not None and isinstance(body[-1], dict) else {}
         for entry in further.get(META, {}).items():
-            key = b"m/" + blake3(dumps(list(entry))).digest(16) + u(0, 2)
+            key = b"m/" + keys_of(events).label(18, dumps(list(entry))) + u(0, 2)
             rows[key] = rows.get(key, b"") + ordinal.to_bytes(2, "little")
     return rows
 
@@ -110,11 +119,13 @@ def names_rows(events: Sequence[Event], terms: Terms, stop_words: frozenset[str]
         if body is None:
             continue
         source, further = body[5] or "", body[-1] if isinstance(body[-1], dict) else {}
-        keys = dict.fromkeys(_alias_keys(further.get(ALIASES, ()), terms, stop_words))
+        own = keys_of(events)
+        keys = dict.fromkeys(_alias_keys(own, further.get(ALIASES, ()), terms, stop_words))
         folder, _, file = source.rpartition("/")
         if folder and (cut := PAGE_FILE.fullmatch(file)):
             stated = further.get(META, {}).get("page")
-            keys |= dict.fromkeys([_exact(cut[1]), *([_exact(stated)] if isinstance(stated, str) else [])])
+            stated_as = [_exact(own, stated)] if isinstance(stated, str) else []
+            keys |= dict.fromkeys([_exact(own, cut[1]), *stated_as])
         for key in keys:
             found.setdefault(key, []).append(ordinal)
     aliased = sum(key.startswith(b"n/p") for key in found)
@@ -122,16 +133,18 @@ def names_rows(events: Sequence[Event], terms: Terms, stop_words: frozenset[str]
     return rows | ({b"n/a": u(aliased, 8)} if aliased else {})
 
 
-def _alias_keys(aliases: Sequence[str], terms: Terms, stop_words: frozenset[str]) -> Iterator[bytes]:
+def _alias_keys(
+    own: Keys, aliases: Sequence[str], terms: Terms, stop_words: frozenset[str]
+) -> Iterator[bytes]:
     for alias in aliases:
-        yield _exact(alias)
+        yield _exact(own, alias)
         if number := title_number(alias, terms, stop_words):
-            yield b"n/p" + u(number, 8)
+            yield b"n/p" + own.label(17, u(number, 8))[:8]
 
 
-def _exact(name: str) -> bytes:
+def _exact(own: Keys, name: str) -> bytes:
     """Return the key of a row `e`; the names of the examples have no character that needs more than this."""
-    return b"n/e" + blake3(re.sub(r"[\s_-]+", " ", name.casefold()).strip().encode()).digest(8)
+    return b"n/e" + own.label(16, re.sub(r"[\s_-]+", " ", name.casefold()).strip().encode())[:8]
 
 
 def index_rows(
@@ -144,17 +157,23 @@ def index_rows(
     rows = {b"i/doc/" + u(tail + at, 4): u(seq, 8) for at, (seq, _) in enumerate(giving[tail:])}
     if giving:
         rows[b"i/head"] = u(len(giving), 4) + leaf_of(headers[giving[-1][0]])
-    leaves = index_leaves(documents, stop_words)
+    keys = keys_of(events)
+    leaves = index_leaves(documents, stop_words, keys)
     leaves.pop(b"\xfe", None)
     for key, some in segments(documents):
         if key[0] == 0xFF:
             del leaves[key]
             continue
-        rows[b"i/sum/" + key] = summary(some, stop_words)
-        found = term_rows(some, stop_words)
-        stored, rows[b"i/blk/" + key] = stored_segment(found, len(some), rows_root)
+        rows[b"i/sum/" + key] = summary(key, some, stop_words, keys)
+        found = term_rows(some, stop_words, keys)
+        roots = partial(_block_root, key, keys)
+        stored, rows[b"i/blk/" + key] = stored_segment(found, len(some), roots)
         rows |= {b"i/seg/" + key + b"/" + t: value for t, value in stored.items()}
     return rows, leaves
+
+
+def _block_root(key: bytes, keys: Keys, rows: Sequence[tuple[bytes, bytes]]) -> bytes:
+    return rows_root(salted_rows(key, rows, keys))
 
 
 def log_rows(headers: Sequence[bytes]) -> dict[bytes, bytes]:
@@ -195,8 +214,15 @@ def record_rows(events: Sequence[Event]) -> dict[bytes, bytes]:
     rows: dict[bytes, bytes] = {}
     atoms: dict[bytes, Record] = {}
     edges: dict[bytes, Record] = {}
-    ordinals, codes = 0, 0x8000
-    for (_, s, t, kind, by, _, _, *detail), body in events:
+    ordinals, predicates, early = 0, 0, 0
+    for fields, body in events:
+        _, s, _, kind, by, _, prev, *detail = fields
+        t = time_of(fields, body)
+        if kind in FACTS and detail[0] in atoms:
+            atoms[detail[0]]["last_seq"] = s
+        elif kind in FACTS and detail[0] is not None:
+            rows[b"f/" + detail[0]] = u(s, 8)
+            early += prev is None
         if kind in ON_ATOMS:
             _fold_atom(atoms, s, t, kind, by, detail, body)
         if kind in ON_EDGES:
@@ -205,14 +231,14 @@ def record_rows(events: Sequence[Event]) -> dict[bytes, bytes]:
             rows[b"o/" + u(detail[1], 4)] = detail[0]
             ordinals = max(ordinals, detail[1] + 1)
         if kind == 7:
-            rows |= {b"y/code/" + detail[0]: body[0].encode(), b"y/name/" + body[0].encode(): detail[0]}
-            codes = max(codes, int.from_bytes(detail[0], "big") + 1)
+            rows[b"y/code/" + detail[0]] = body[0].encode()
+            predicates += 1
     rows |= {b"a/" + key: atom_row(record) for key, record in atoms.items()}
     for record in edges.values():
         raw = dumps([record[name] for name in EDGE])
         src, code, dst = record["source_id"], record["code"], record["target_id"]
         rows[b"e/from/" + b"/".join((src, code, dst))] = rows[b"e/to/" + b"/".join((dst, code, src))] = raw
-    return rows | {b"meta/next": dumps([ordinals, codes])}
+    return rows | {b"meta/next": dumps([ordinals, predicates, early])}
 
 
 def atom_row(record: Record) -> bytes:

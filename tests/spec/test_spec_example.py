@@ -24,7 +24,7 @@ from tests.spec.spec_facts import Document, document, number
 from tests.spec.spec_naive import u
 from tests.spec.spec_page import blocks, example_values, named, stop_words
 from tests.spec.spec_rows import all_rows
-from tests.vectors.example import Clock, example_memory, rows_of, salt_of
+from tests.vectors.example import TAIL, Clock, example_memory, rows_of, salt_of
 
 pytestmark = pytest.mark.slow
 
@@ -107,7 +107,7 @@ def test_checkpoint_of_the_example_holds_the_roots_before_it() -> None:
     found = naive.all_roots(rows[:-1], example_terms, stop_words())
     header, body = naive.opened(*rows[-1])
     assert header[7] == found["overall"]
-    assert body[0] == [found[name] for name in ("atoms", "edges", "index", "tags")]
+    assert body[0] == [[name, found[name]] for name in ("atoms", "edges", "index", "tags")]
 
 
 def test_small_values_of_the_example_follow_from_the_page() -> None:
@@ -116,14 +116,23 @@ def test_small_values_of_the_example_follow_from_the_page() -> None:
     events = [naive.opened(*row) for row in rows]
     id_key = events[0][1][0]
     for name, (_, body) in (("id first", events[1]), ("id second", events[2])):
-        assert naive.default_id(id_key, body[5], body[0], body[10], body[11]).hex() == example[name]
+        assert naive.default_id(id_key, body).hex() == example[name]
     assert naive.frontier([header for header, _ in rows]).hex() == example["frontier"]
     atoms = naive.values([fields for fields, _ in events])["atoms"]
     assert naive.dumps(atoms[bytes.fromhex(example["id first"])]).hex() == example["value first"]
     documents = example_documents()
     for ordinal, found in enumerate(documents):
         assert " ".join(f"{fact:x}" for fact in found.facts) == example[f"facts {ordinal}"]
-    assert naive.summary(documents, stop_words()).hex() == example["summary tail"]
+    assert (
+        naive.summary(TAIL, documents, stop_words(), naive.keys_of(events)).hex() == example["summary tail"]
+    )
+
+
+def placed(
+    content: str, source: str | None, sequence: int | None, occurrence: int | None, key: str | None
+) -> list[Any]:
+    """Return the body of an atom with the fields that its id depends on."""
+    return [content, None, "note", [], [], source, sequence, "internal", None, None, occurrence, key]
 
 
 def test_constants_follow_from_the_page() -> None:
@@ -134,8 +143,12 @@ def test_constants_follow_from_the_page() -> None:
         "H(key; 05 ‖ atoms ‖ 16 bytes 0x01)": naive.digest("key", b"\x05atoms" + b"\x01" * 16),
         "H(leaf; EMPTY ‖ EMPTY)": naive.digest("leaf", bytes(64)),
         "commitment of salt 32 bytes 0x00, body 80": naive.digest("commitment", bytes(32) + b"\x80"),
-        "id under K: no source, content a, occurrence 0": naive.default_id(key, None, "a", 0, None),
-        "id under K: source s, key k": naive.default_id(key, "s", "", 0, "k"),
+        "id under K: no source, content a, occurrence 0": naive.default_id(
+            key, placed("a", None, None, 0, None)
+        ),
+        "id under K: source s, key k": naive.default_id(key, placed("a", "s", None, None, "k")),
+        "id under K: source s, content a, sequence 1": naive.default_id(key, placed("a", "s", 1, None, None)),
+        "code under K: predicate knows": naive.predicate_code(key, "knows"),
         "fingerprint of memroot-1": fingerprint(),
         "source number of adr/016.md": u(number("source", "adr/016.md"), 8),
         "h(daemon)": u(number("term", "daemon"), 8),

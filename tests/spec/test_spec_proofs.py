@@ -10,28 +10,31 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proofs.basis import LogHead
-from proofs.claim_words import FORMS, parse_claim
+from proofs.claim_words import FORMS, parse_claim, value_word
 from proofs.claims import IDENTITY_BYTES_MAX
 from proofs.errors import REASONS, ProofError
 from proofs.hashing import (
     DIGEST_BYTES,
     EMPTY,
     TREE_HASHER,
+    inner_row_hash,
     key_digest,
     row_hash,
     rows_node,
     value_digest,
 )
+from proofs.labels import TERMS, label_of
 from proofs.leaves import Group, set_row
-from proofs.limits import BUNDLE_BYTES_MAX, PROOF_BYTES_MAX
+from proofs.limits import BUNDLE_BYTES_MAX, PROOF_BYTES_MAX, SOURCE_BYTES_MAX
 from proofs.proof_file import DEPTH_MAX, ITEMS_MAX, MAGIC, PATH_HASHES_MAX
 from proofs.smt import bit_of
 from proofs.verifier import verify
 from proofs.vkey import FORMAT
 from tests.reference.both import real_claim
+from tests.reference.claims import is_set
 from tests.reference.verifier import Basis, check
 from tests.spec.spec_grammar import grammar
-from tests.spec.spec_page import PARTS, block, example_values, named, table
+from tests.spec.spec_page import PARTS, block, example_values, named, page
 from tests.vectors.example import OF_THE_LOG, PROVED, STORE, claim_in_words, example_memory
 
 pytestmark = pytest.mark.slow
@@ -47,12 +50,14 @@ FLAT = " ".join(PART.split())
 ID, OTHER = "00000000-0000-4000-8000-00000000000a", "00000000-0000-4000-8000-00000000000b"
 
 Plain = tuple[int, bytes, int | None, bool]
+ALL = bytes(4) + b"\xff" * 4
+"""The range of all ordinals."""
 
 CLAIMS: dict[str, Plain] = {
     "atom": (1, FIRST.bytes, 0, False),
-    "no-term": (10, b"kettl", None, False),
-    "term": (9, b"daemon", None, False),
-    "no-tag": (6, FIRST.bytes + b"kitchen", None, False),
+    "no-term": (10, ALL + b"kettl", None, False),
+    "term": (9, ALL + b"daemon", None, False),
+    "no-tag": (6, FIRST.bytes + b"\x02kitchen", 0, False),
 }
 """The claim of each proof of the example, in the terms of section 20.1."""
 
@@ -68,82 +73,109 @@ def test_the_engine_makes_the_proofs_of_the_example(name: str) -> None:
     assert check(raw, basis, [CLAIMS[name]])
 
 
-def annotated(name: str) -> list[str]:
-    """Return the bytes of each line of an annotated proof in hex; every line has a comment."""
-    opening = "".join(line.split("  ")[0] for line in OPENING_LINES)
-    lines = [re.split(r" {2,}", line.strip()) for line in block(f"annotated-{name}")]
+def annotated() -> list[str]:
+    """Return the bytes of each line of the annotated proof in hex; every line has a comment."""
+    lines = [re.split(r" {2,}", line.strip()) for line in block("annotated-term")]
     assert all(len(line) == 2 for line in lines), "a line without a comment"
-    return [line[0].replace("(opening)", opening).replace(" ", "") for line in lines]
+    return [line[0].replace(" ", "") for line in lines]
 
 
-OPENING_LINES = [line.strip() for line in block("annotated-atom")[4:11]]
-"""The lines of the opening in the first annotated proof, which the second one repeats."""
+def commented(words: str) -> bytes:
+    """Return the bytes of the one line of the annotated proof with this comment."""
+    lines = [re.split(r" {2,}", line.strip()) for line in block("annotated-term")]
+    (found,) = (line[0] for line in lines if line[1] == words)
+    return bytes.fromhex(found.split()[-1])
 
 
-@pytest.mark.parametrize("name", ["atom", "no-term"])
-def test_the_annotated_proofs_are_those_of_the_example(name: str) -> None:
-    """The bytes of an annotated block, joined, are a proof of the example; its claim is before the block."""
-    assert "".join(annotated(name)) == EXAMPLE[f"proof {name}"]
-    text = FLAT.partition("### 20.11")[2].partition(f"```annotated-{name}")[0]
-    words = claim_in_words(name, str(FIRST))
+def test_the_annotated_proof_is_that_of_the_example() -> None:
+    """The bytes of the annotated block, joined, are a proof of the example; its claim is before the block."""
+    assert "".join(annotated()) == EXAMPLE["proof term"]
+    text = FLAT.partition("### 20.11")[2].partition("```annotated-term")[0]
+    words = claim_in_words("term", str(FIRST))
     assert f"`{' '.join(words)}`" in text
     assert f"`{EXAMPLE['root overall']}`" in text
     assert f"`{UUID(bytes=STORE)}`" in text
 
 
-def test_the_walk_of_the_first_annotated_proof_leads_to_its_root() -> None:
-    """The page prints the digests and the hash at each depth, from the leaf up to the root of atoms."""
-    walk = {name: bytes.fromhex(value) for name, value in named("walk-atom").items()}
-    key, value = (
-        key_digest("atoms", FIRST.bytes),
-        value_digest("atoms", bytes.fromhex(EXAMPLE["value first"])),
+def test_the_row_of_the_annotated_proof_leads_to_its_root() -> None:
+    """The label of the term, the row and the five hashes give the rows root of the summary."""
+    label = label_of(commented("label key"), TERMS, b"daemon")
+    assert named("walk-term")["label"] == label.hex()
+    lines = [re.split(r" {2,}", line.strip())[0] for line in block("annotated-term")]
+    at = lines.index("581b")
+    inner = inner_row_hash(bytes.fromhex("".join(lines[at + 1 : at + 3]).replace(" ", "")))
+    node, beside = row_hash(label, inner), dict[str, bytes]()
+    for name in ("root(0, 8)", "root(8, 12)", "root(12, 14)", "root(14, 15)", "root(16, 19)"):
+        beside[name] = commented(name)
+    for name in ("root(14, 15)", "root(12, 14)", "root(8, 12)", "root(0, 8)"):
+        node = rows_node(beside[name], node)
+    assert rows_node(node, beside["root(16, 19)"]) == commented("rows root")
+    assert EXAMPLE["summary tail"].endswith(commented("rows root").hex())
+
+
+def test_the_walks_of_the_annotated_proof_lead_to_their_roots() -> None:
+    """The printed digests lead to the roots of atoms and tags through the hashes of the proof."""
+    walk = {name: bytes.fromhex(value) for name, value in named("walk-term").items()}
+    assert walk["atoms digest"] == key_digest("atoms", FIRST.bytes)
+    node = TREE_HASHER.leaf(
+        walk["atoms digest"], value_digest("atoms", bytes.fromhex(EXAMPLE["value first"]))
     )
-    (sibling,) = (line for line in block("annotated-atom") if "right of depth 2" in line)
-    right = bytes.fromhex(sibling.split()[0])
-    at = TREE_HASHER.leaf(key, value)
-    expected = {"key digest": key, "value digest": value, "depth 3": at}
-    expected["depth 2"] = at = TREE_HASHER.node(at, right)
-    expected["depth 1"] = at = TREE_HASHER.node(EMPTY, at)
-    expected["depth 0"] = TREE_HASHER.node(EMPTY, at)
-    assert walk == expected
-    assert walk["depth 0"].hex() == EXAMPLE["root atoms"]
-    assert f"begins with the bits {', '.join(str(bit_of(key, depth)) for depth in range(3))}," in FLAT
-
-
-def test_the_walk_of_the_second_annotated_proof_leads_to_the_root_of_the_index() -> None:
-    """The leaves of the tail and of N give the root of index that the page and the example print."""
-    walk = named("walk-no-term")
-    leaves = []
-    for name in ("tail", "N"):
-        key = key_digest("index", bytes.fromhex(walk[f"{name} key"]))
-        assert key.hex() == walk[f"{name} digest"]
-        leaves.append(TREE_HASHER.leaf(key, value_digest("index", bytes.fromhex(walk[f"{name} value"]))))
-    depth_1 = TREE_HASHER.node(TREE_HASHER.node(*leaves), EMPTY)
-    assert TREE_HASHER.node(EMPTY, depth_1).hex() == walk["depth 0"] == EXAMPLE["root index"]
-    assert walk["tail value"] == EXAMPLE["summary tail"]
-
-
-def test_the_rows_of_the_second_annotated_proof_lead_to_their_root() -> None:
-    """The two neighbours and the four hashes give the rows root of the summary."""
-    walk = named("walk-no-term")
-    lines = [line.split() for line in block("annotated-no-term")]
-    inner, inner2 = (bytes.fromhex(line[1]) for line in lines if line[-1] in ("inner", "inner2"))
-    hashes = {" ".join(line[1:]): bytes.fromhex(line[0]) for line in lines if line[1].startswith("root(")}
-    left, right = row_hash(b"daemon", inner), row_hash(b"l", inner2)
-    assert [left.hex(), right.hex()] == [walk["row leaf 10"], walk["row leaf 11"]]
-    first_16 = rows_node(
-        hashes["root(0, 8)"],
-        rows_node(rows_node(hashes["root(8, 10)"], rows_node(left, right)), hashes["root(12, 16)"]),
+    node = TREE_HASHER.node(TREE_HASHER.node(commented("left of depth 1"), node), EMPTY)
+    assert node.hex() == EXAMPLE["root atoms"]
+    assert walk["tags key"] == set_row(commented("label key"), Group.LIVE, "", 0)
+    assert walk["tags digest"] == key_digest("tags", walk["tags key"])
+    lines = [re.split(r" {2,}", line.strip())[0] for line in block("annotated-term")]
+    at = lines.index("52")
+    leaf = TREE_HASHER.leaf(
+        walk["tags digest"], value_digest("tags", bytes.fromhex("".join(lines[at + 1 : at + 3])))
     )
-    root = rows_node(first_16, hashes["root(16, 19)"]).hex()
-    assert root == walk["root(0, 19)"]
-    assert EXAMPLE["summary tail"].endswith(root)
+    inner = TREE_HASHER.node(leaf, commented("right of depth 1"))
+    assert TREE_HASHER.node(commented("left of depth 0"), inner).hex() == EXAMPLE["root tags"]
+
+
+def test_the_leaves_of_the_index_lead_to_its_root() -> None:
+    """The summary of the tail and N give the root of index; their paths are those that the page names."""
+    tail, count = key_digest("index", bytes.fromhex("ff00000000")), key_digest("index", b"\xfe")
+    of_tail = TREE_HASHER.leaf(tail, value_digest("index", bytes.fromhex(EXAMPLE["summary tail"])))
+    both = TREE_HASHER.node(of_tail, TREE_HASHER.leaf(count, value_digest("index", b"\x81\x02")))
+    assert TREE_HASHER.node(both, EMPTY).hex() == EXAMPLE["root index"]
+    bits = [f"{bit_of(key, 0)}, {bit_of(key, 1)}" for key in (tail, count)]
+    assert f"begin with the bits {bits[0]} and {bits[1]}." in FLAT
 
 
 def test_the_keys_of_sets_in_the_page_are_those_of_the_verifier() -> None:
     """The example keys of section 3.8 are the keys that the verifier looks up."""
-    found = {"live 0": set_row(Group.LIVE, "", 0), "été 1": set_row(Group.TAG, "été", 1)}
+    key = b"\x33" * 32
+    found = {"live 0": set_row(key, Group.LIVE, "", 0), "été 1": set_row(key, Group.TAG, "été", 1)}
     assert named("set-rows") == {name: key.hex() for name, key in found.items()}
+
+
+@pytest.mark.parametrize(
+    ("group", "value", "right"),
+    [
+        ("source", "é" * 256, True),
+        ("source", "é" * 256 + "a", False),
+        ("source", "a b%", True),
+        ("source", "a\u2028", False),
+        ("source", "", False),
+        ("bucket", "a.b_c-1", True),
+        ("bucket", "a" * 33, False),
+        ("kind", "A", False),
+        ("provenance", "é", False),
+        ("day", "2026-11-28", True),
+        ("day", "2026-1-28", False),
+        ("day", "２026-11-28", False),
+    ],
+)
+def test_values_of_groups_have_the_bounds_of_the_page(group: str, value: str, right: bool) -> None:
+    """Both verifiers accept the values that section 20.1 allows for a group, and no others."""
+    subject = bytes([Group[group.upper()]]) + value.encode()
+    assert is_set(subject) is right
+    if right:
+        assert real_claim(8, ALL + subject, None, False) == parse_claim(["none", group, value_word(value)])
+        return
+    with pytest.raises(ProofError, match=r"^input"):
+        real_claim(8, ALL + subject, None, False)
 
 
 @pytest.mark.parametrize("line", block("claims"))
@@ -177,6 +209,20 @@ WORDS = (
     ),
     *(ID, OTHER, ID[:-1], ID.replace("a", "A"), "ab" * 32, "AB" * 32, "ab" * 31, "9" * 19, "9" * 20),
     *("kettl", "été", "#a", "a b"),
+    *(
+        "source",
+        "day",
+        "tag",
+        "2026-11-28",
+        "a%20b",
+        "%41",
+        "%2",
+        "3-7",
+        "7-3",
+        "3-",
+        "03-7",
+        "80000000000000ff",
+    ),
 )
 
 
@@ -211,31 +257,44 @@ def test_words_that_nearly_fit_are_outside_the_grammar(words: str) -> None:
         parse_claim(words.split(" "))
 
 
+OPERANDS = {
+    "id": ID,
+    "src": ID,
+    "dst": OTHER,
+    "store_id": ID,
+    "code": "80000000000000ff",
+    "value": "été",
+    "term": "été",
+    "group": "source",
+    "seq": "7",
+    "size": "7",
+    "root": "ab" * 32,
+}
+"""A word for each field of a claim."""
+
+
 @pytest.mark.parametrize("name", FORMS)
 def test_words_within_the_grammar_are_accepted(name: str) -> None:
     """The grammar and the verifier accept every optional form of each claim."""
-    kind, readers = FORMS[name]
-    places = {"parse_id": [ID, OTHER], "_code": ["8001"], "parse_number": ["7"], "parse_root": ["ab" * 32]}
-    given_ids = iter(places["parse_id"])
-    words = [
-        next(given_ids) if reader.__name__ == "parse_id" else places.get(reader.__name__, ["été"])[0]
-        for reader in readers
-    ]
-    with_state = hasattr(kind, "state")
-    with_opening = hasattr(kind, "opened")
-    states = [[], ["live"], ["tombstoned"], ["erased"]] if with_state else [[]]
-    for state in states:
-        for sealed in ([], ["sealed"]) if with_opening else ([],):
-            line = [name, *words, *state, *sealed]
+    form = FORMS[name]
+    words = [OPERANDS[field] for field in form.fields]
+    optional: list[list[str]] = [[]]
+    if form.optional is not None:
+        of_range = hasattr(form.kind, "last")
+        typed = "direction" in form.fixed
+        states = ["live", "tombstoned", *(["erased"] if form.sealable else [])]
+        optional += [[word] for word in (["3-70000"] if of_range else ["references"] if typed else states)]
+    for extra in optional:
+        for sealed in ([], ["sealed"]) if form.sealable else ([],):
+            line = [name, *words, *extra, *sealed]
             assert grammar().fullmatch(" ".join(line)), line
             parse_claim(line)
     assert not grammar().fullmatch(" ".join([name, *words, "sealed", "live"]))
 
 
 def test_every_reason_has_a_step() -> None:
-    """Each reason of the table is given by a check above it, and each check gives a reason of the table."""
-    steps, _, rest = FLAT.partition("<!-- table: reasons -->")
-    assert {row[0] for row in table("reasons")} == set(REASONS)
+    """Each reason of the verifier is given by a check before section 20.9, and no check gives another."""
+    steps, _, rest = FLAT.partition("### 20.9")
     given = {word for word in re.findall(r"`([a-z-]+)`", steps) if word in REASONS}
     assert given | {"signature"} == set(REASONS)
     unknown = set(re.findall(r"[Ee]lse `([a-z-]+)`", FLAT)) - set(REASONS)
@@ -246,7 +305,7 @@ def test_every_reason_has_a_step() -> None:
 def test_format_characters_are_listed() -> None:
     """Rule N4 lists exactly the format characters that the verifier refuses."""
     listed = set[int]()
-    text = FLAT.partition("- N4 ")[2].partition("(general category")[0]
+    text = page().partition("- N4 ")[2].partition("(general category")[0]
     for first, last in re.findall(r"\b([0-9A-F]{4,5})(?:–([0-9A-F]{4,5}))?\b", text):
         listed |= set(range(int(first, 16), int(last or first, 16) + 1))
     assert listed == {point for point in range(0x110000) if FORMAT.match(chr(point))}
@@ -255,13 +314,14 @@ def test_format_characters_are_listed() -> None:
 @pytest.mark.parametrize(
     ("sentence", "value"),
     [
-        ('proof = ["{}", 2,', MAGIC),
+        ('proof = ["{}", 3,', MAGIC),
         ("the file has at most {:,} bytes; in all", PROOF_BYTES_MAX),
         ("in all other cases it has at most {:,} (else `size`)", BUNDLE_BYTES_MAX),
-        ("arrays nested more than {} deep", DEPTH_MAX),
-        ("more than 2^{} items", ITEMS_MAX.bit_length() - 1),
+        ("arrays nested at most {} deep", DEPTH_MAX),
+        ("at most 2^{} items", ITEMS_MAX.bit_length() - 1),
         ("at most {} hashes (else `form`)", PATH_HASHES_MAX),
-        ("an identity has 1 to {:,} bytes", IDENTITY_BYTES_MAX),
+        ("an *identity*, has 1 to {:,} bytes", IDENTITY_BYTES_MAX),
+        ("of group 6, 1 to {} bytes", SOURCE_BYTES_MAX),
         ("a length that is a multiple of {}", DIGEST_BYTES),
     ],
 )

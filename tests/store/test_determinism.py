@@ -21,7 +21,7 @@ from tests.support.workloads import commands
 pytestmark = pytest.mark.slow
 
 COUNT = 400
-ROOT = "435f98a7dbc0e43a286e194caefe34982d22b55eae6d5ccdafb2c8822676a529"
+ROOT = "f0e4478cdaee434b734d2c9da6e7e3f583e54cb5c4609058c3ce6f6c9b1f10e4"
 """The overall root of 400 commands with a checkpoint in the middle. It changes only with the format."""
 
 MAKE = """

@@ -20,6 +20,8 @@ from tests.spec import spec_naive as naive
 from tests.spec.spec_facts import Document, document
 
 STORE = b"\x11" * 16
+TAIL = b"\xff" + bytes(4)
+"""The key of the tail of the index, which is all of it."""
 CONTENTS = ("The daemon listens on port 8080.", "Écoute: l'été, daemon!")
 PROVED: dict[str, tuple[str, ...]] = {
     "atom": ("atom", "ID", "sealed"),
@@ -33,8 +35,8 @@ OF_THE_LOG = ("no-tag",)
 
 
 def salt_of(seq: int) -> bytes:
-    """Return the salt of event `seq`. For −1 and −2, return the bytes of the store id and of the id key."""
-    return {-1: b"\x11", -2: b"\x22"}.get(seq, bytes([seq % 256])) * 32
+    """Return the salt of event `seq`. For −1 to −4, return the bytes of the store id and of the keys."""
+    return bytes([-0x11 * seq if seq < 0 else seq % 256]) * 32
 
 
 class Clock:
@@ -92,7 +94,7 @@ def example() -> dict[str, Any]:
         found |= {"id first": first.hex(), "id second": second.hex()}
         found |= of_documents(events, documents)
         found |= {"value first": encode_value(value).hex(), "frontier": cbor2.loads(log)[1].hex()}
-        found["summary tail"] = naive.summary(documents, STOP_WORDS).hex()
+        found["summary tail"] = naive.summary(TAIL, documents, STOP_WORDS, naive.keys_of(events)).hex()
         found |= {f"root {name}": root for name, root in roots.items()}
         for name in PROVED:
             basis = head if name in OF_THE_LOG else None

@@ -8,12 +8,14 @@ from typing import Any
 
 from engine.base import limits
 from engine.base.validation import atom_id
-from engine.commands import Add, Tag
+from engine.commands import Add, Command, Link, Tag, Tombstone, Unlink
+from engine.commands.facts import AppendFact, RecordForeignHead
 from engine.engine import Engine
 from engine.erase.destroy import Pending, carry_out
 from engine.text.analyzer import STOP_WORDS, index_terms
-from proofs.events import EventKind
+from proofs.events import EventKind, Origin
 from tests.spec.spec_naive import ON_ATOMS, Rows, all_roots, opened
+from tests.support.pulled import Pulled
 from tests.vectors.stores import BEGIN, Made, engine_of, made
 
 UNREPEATABLE = ("index", "tags", "overall")
@@ -49,6 +51,7 @@ def golden() -> Made:
     ids = texts(engine)
     edges(engine, ids)
     changes(engine, ids)
+    others(engine, ids)
     erasures(engine, ids)
     engine.checkpoint()
     engine.actor = "later"
@@ -88,7 +91,7 @@ def texts(engine: Engine) -> dict[str, str]:
         aliases=("Börsenkrach", "Black Friday"),
         folder="geschichte",
     )
-    made = engine.apply([kept], request="anfrage-7", origin="import 1.2")
+    made = engine.apply([kept], request="anfrage-7", pipeline="import 1.2")
     found["friday"] = made[0].subject
     engine.actor = "user"
     return found
@@ -113,7 +116,7 @@ def changes(engine: Engine, ids: dict[str, str]) -> None:
     engine.revise(ids["pump"], content="The pump runs at 2,900 rpm.", title="ADR-016")
     engine.revise(ids["straße"], content="Die Straße ist trocken.", title="Wetter")
     engine.revise(ids["friday"], meta={"checked": False}, aliases=(), created=limits.CREATED_MIN)
-    engine.apply([Tag(ids["friday"], ("1929",))], origin="dreamer 1")
+    engine.apply([Tag(ids["friday"], ("1929",))], pipeline="dreamer 1")
     engine.tag(ids["tokyo"], "東京", "plant")
     engine.tag(ids["café"], "E\u0301te\u0301 2023", "new")
     engine.untag(ids["café"], "PLANT")
@@ -146,6 +149,29 @@ def changes(engine: Engine, ids: dict[str, str]) -> None:
     engine.tombstone(ids["acme"], "\u202eright to left")
 
 
+def others(engine: Engine, ids: dict[str, str]) -> None:
+    """Add facts, one of them about a later atom, heads of other stores, and events of another store."""
+    store_id, new = bytes(range(16)), "99999999-0000-8000-8000-000000000001"
+    engine.apply([RecordForeignHead(store_id, 7, bytes(range(32)))])
+    engine.apply([RecordForeignHead(store_id, limits.SEQ_MAX + 1, bytes(32), "größer\n")])
+    engine.apply([AppendFact(32, None, b""), AppendFact(63, ids["tokyo"], b"\x01\x02")], pipeline="facts 1")
+    engine.apply([AppendFact(40, new, b"early"), AppendFact(41, new, b"earlier than the atom")])
+    engine.apply([Add("Facts came before this text.", id=new)])
+    engine.apply([AppendFact(40, new, b"late")])
+    engine.tag(new, "plant")
+    pulled: tuple[Command, ...] = (
+        Add("The other store wrote this.", source="chat#2", sequence=3),
+        Add("The other store wrote this.", source="chat#2", sequence=4, created=0),
+        Tag(new, ("pulled",)),
+        Link(ids["pump"], "part_of", ids["tokyo"]),
+        Unlink(ids["pump"], "part_of", ids["tokyo"], "there"),
+        Tombstone(new, "there"),
+    )
+    for seq, command in enumerate(pulled):
+        origin = Origin(store_id, seq, bytes([seq]) * 32, BEGIN - 86_400_000_000 * seq)
+        engine.apply([Pulled(command, origin)])
+
+
 def erasures(engine: Engine, ids: dict[str, str]) -> None:
     """Erase atoms with live and removed edges. Add an erased atom again, and erase an atom a second time."""
     secret = engine.add(
@@ -155,6 +181,7 @@ def erasures(engine: Engine, ids: dict[str, str]) -> None:
     engine.link(ids["tokyo"], "feeds", secret, weight=0.25)
     engine.unlink(ids["tokyo"], "feeds", secret, "nein")
     engine.revise(secret, content="Geheim: Schlüssel im Schuppen.")
+    engine.apply([AppendFact(40, secret, b"geheim")])
     engine.checkpoint()
     engine.erase(secret, "auf Wunsch", probe=False)
     other = engine.add("李：秘密", source="日記/1.md", tags=("new",), created=0).subject

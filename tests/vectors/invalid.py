@@ -172,9 +172,9 @@ def other_questions(one: Valid) -> Iterator[Candidate]:
         "no claims": [],
         "a claim twice": [*one.claims, one.claims[0]],
         "one more claim": [*one.claims, (c.EVENT, bytes(7) + b"\1", None, False)],
-        "a claim that does not exist": [(15, subject, None, False), *others],
+        "a claim that does not exist": [(18, subject, None, False), *others],
         "the contradictory claim": [
-            (sibling, subject, 0 if sibling in c.WITH_STATE else None, False),
+            (sibling, subject, 0 if sibling in c.STATES else None, False),
             *others,
         ],
         "a claim of another state": [

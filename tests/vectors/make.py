@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
@@ -16,6 +17,7 @@ from tests.vectors.edits import Edit
 from tests.vectors.example import example
 from tests.vectors.facts import facts
 from tests.vectors.golden import journal
+from tests.vectors.headers import headers
 from tests.vectors.invalid import Invalid, invalid
 from tests.vectors.logs import logs
 from tests.vectors.notes import notes
@@ -110,14 +112,15 @@ FILES: Final[dict[str, Callable[[], dict[str, Any]]]] = {
     "log.json": logs,
     "notes.json": notes,
     "journal.json": journal,
+    "headers.json": headers,
 }
 """The function that makes the contents of each file."""
 
 
 def main() -> None:
-    """Write all files."""
-    for name, make in FILES.items():
-        (FOLDER / name).write_bytes(dumped(make()))
+    """Write the files that the arguments name, or all."""
+    for name in sys.argv[1:] or FILES:
+        (FOLDER / name).write_bytes(dumped(FILES[name]()))
 
 
 if __name__ == "__main__":

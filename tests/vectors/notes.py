@@ -11,6 +11,7 @@ from proofs.errors import ProofError
 from proofs.log import EMPTY_ROOT
 from proofs.note import (
     SIGNATURES_MAX,
+    TIME_MAX,
     Checkpoint,
     Note,
     Signature,
@@ -57,13 +58,18 @@ def head() -> Checkpoint:
 
 
 def signers() -> dict[str, Signer]:
-    """Return all keys by short names."""
+    """Return all keys by short names. Two of them have the same public key, under two names."""
     return {
         "log": Signer(head().origin, ED25519, b"\x33" * 32),
         "witness": Signer("witness.example/w", COSIGNATURE, b"\x44" * 32),
         "other witness": Signer("zeuge.example/ü", COSIGNATURE, b"\x55" * 32),
         "stranger": Signer("stranger", ED25519, b"\x66" * 32),
+        "second name": Signer("second.example/w", COSIGNATURE, b"\x44" * 32),
     }
+
+
+KNOWN = ("log", "witness", "other witness", "stranger")
+"""The short names of the keys that a reader can know together."""
 
 
 def notes() -> dict[str, Any]:
@@ -73,13 +79,47 @@ def notes() -> dict[str, Any]:
         "keys": known,
         "valid": [accepted(*one) for one in valid()],
         "invalid": [refused(*one) for one in invalid()],
+        "vkeys": [vkey_of(signer.key) for signer in signers().values()],
+        "invalid vkeys": [{"what": what, "vkey": text} for what, text in invalid_vkeys().items()],
     }
+
+
+def vkey_of(key: VerifierKey) -> dict[str, Any]:
+    """Return a verifier key and its parts."""
+    parts = {"name": key.name, "key_id": key.key_id.hex(), "type": key.type, "public": key.public.hex()}
+    return {"vkey": key.vkey, **parts}
+
+
+def invalid_vkeys() -> dict[str, str]:
+    """Return descriptions of faults, and texts that are not verifier keys."""
+    log, witness = signers()["log"].key, signers()["witness"].key
+    name, key_id, key = witness.vkey.split("+", 2)
+    found = {
+        "nothing": "",
+        "no key": f"{name}+{key_id}",
+        "no name": f"+{key_id}+{key}",
+        "a space in the name": VerifierKey("a b", COSIGNATURE, witness.public).vkey,
+        "a name of 1,025 bytes": VerifierKey("n" * 1025, COSIGNATURE, witness.public).vkey,
+        "a key id in upper case": f"{name}+{key_id.upper()}+{key}",
+        "a key id of 7 digits": f"{name}+{key_id[1:]}+{key}",
+        "the key id of another key": f"{name}+{log.key_id.hex()}+{key}",
+        "a key with padding": f"{name}+{key_id}+{key}====",
+        "a line's end after it": f"{witness.vkey}\n",
+        "a key of 31 bytes": VerifierKey(name, COSIGNATURE, witness.public[:31]).vkey,
+        "a key of 33 bytes": VerifierKey(name, COSIGNATURE, witness.public + b"\0").vkey,
+    }
+    others = {f"a key of type {one:02x}": VerifierKey(name, one, witness.public).vkey for one in OTHER_TYPES}
+    return found | others
+
+
+OTHER_TYPES = (0, 2, 3, 5, 6, 0xFF)
+"""Types of keys that are neither that of a log nor that of a witness."""
 
 
 def valid() -> Iterator[tuple[str, bytes, Sequence[str]]]:
     """Yield a description, the note, and the names of the known keys."""
     at, who = head(), signers()
-    log, witness, other, stranger = (signer.line(at) for signer in who.values())
+    log, witness, other, stranger = (who[name].line(at) for name in KNOWN)
     empty = Checkpoint(at.origin, 0, EMPTY_ROOT)
     yield "unsigned", format_note(Note(at)), ()
     yield "unsigned, of a log without events", format_note(Note(empty)), ()
@@ -88,13 +128,17 @@ def valid() -> Iterator[tuple[str, bytes, Sequence[str]]]:
     yield "unsigned, of the largest size", format_note(Note(largest)), ()
     yield "signed by the log", format_note(Note(at, (log,))), ("log",)
     yield "signed by the log, no key known", format_note(Note(at, (log,))), ()
-    yield "signed and cosigned", format_note(Note(at, (log, witness, other))), tuple(who)
+    yield "signed and cosigned", format_note(Note(at, (log, witness, other))), KNOWN
     yield "cosigned first", format_note(Note(at, (witness, log))), ("log", "witness")
     yield "cosigned alone", format_note(Note(at, (witness,))), ("witness",)
     yield "a stranger's line, kept and not checked", format_note(Note(at, (stranger, log))), ("log",)
     twice = who["witness"].line(at, TIME + 60)
     yield "cosigned twice", format_note(Note(at, (log, witness, twice))), ("log", "witness")
     yield "cosigned in 1970", format_note(Note(at, (who["witness"].line(at, 0),))), ("witness",)
+    latest = who["witness"].line(at, TIME_MAX)
+    yield "cosigned at the largest time", format_note(Note(at, (latest,))), ("witness",)
+    second = who["second name"].line(at)
+    yield "cosigned by one key under two names", format_note(Note(at, (witness, second))), ("witness",)
     junk = Signature("stranger", b"\1\2\3\4", b"\xff")
     yield "a line of another type", format_note(Note(at, (log, junk))), ("log",)
     same_name = Signature(log.name, b"\1\2\3\4", bytes(64))
@@ -198,8 +242,12 @@ def badly_signed() -> Iterator[tuple[str, bytes, Sequence[str]]]:
         "a cosignature without its time": Note(at, (witness._replace(signature=witness.signature[8:]),)),
         "a log's signature by the witness's key": Note(at, (signed_plainly(who["witness"], at),)),
     }
+    fake["a cosignature with a time of 2^63"] = Note(at, (who["witness"].line(at, TIME_MAX + 1),))
     for what, note in fake.items():
         yield what, format_note(note), ("log", "witness")
+    both = format_note(Note(at, (witness, who["second name"].line(at))))
+    yield "cosigned by one key under two names, both known", both, ("witness", "second name")
+    yield "two names of one witness known", format_note(Note(at)), ("witness", "second name")
 
 
 def changed(line: Signature, at: int) -> Signature:

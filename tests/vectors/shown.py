@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import Any
 
-from proofs.verified import ListedAtom, Verified
+from proofs.verified import ListedAtom, ListedEdge, Verified
 
 
 def shown(fact: Verified) -> dict[str, Any]:
@@ -13,18 +13,20 @@ def shown(fact: Verified) -> dict[str, Any]:
     return {"shows": type(fact).__name__, **named(fact)}
 
 
-def named(given: Verified | ListedAtom) -> dict[str, Any]:
+def named(given: Verified | ListedAtom | ListedEdge) -> dict[str, Any]:
     """Return the fields of a dataclass as a dictionary, without the field `claim`."""
     return {one.name: plain(getattr(given, one.name)) for one in fields(given) if one.name != "claim"}
 
 
 def plain(value: Any) -> Any:
     """Return a value as JSON: bytes in hex, members of enums as numbers."""
-    if isinstance(value, ListedAtom):
+    if isinstance(value, (ListedAtom, ListedEdge)):
         return named(value)
     if isinstance(value, tuple):
         if hasattr(value, "_asdict"):
-            return {name: plain(one) for name, one in value._asdict().items()}
+            # Only the header of a revision has this field.
+            absent = {"replaced"} if getattr(value, "replaced", 0) is None else set[str]()
+            return {name: plain(one) for name, one in value._asdict().items() if name not in absent}
         return [plain(one) for one in value]
     if isinstance(value, bytes):
         return value.hex()

@@ -14,11 +14,10 @@ from engine.ledger.journal import read_raw
 from engine.store.replay import replay
 from engine.store.store import Store
 from engine.text.analyzer import STOP_WORDS, index_terms
-from tests.reference.hashes import NAMESPACES, overall
-from tests.reference.state import LIVE, TAGGED, set_row
+from tests.reference.hashes import NAMESPACES, digest, overall
 from tests.reference.world import World, world
 from tests.spec.spec_facts import Document
-from tests.spec.spec_naive import Rows, chunk_bytes, dumps, index_leaves, tree_root
+from tests.spec.spec_naive import Keys, Rows, dumps, edge_leaves, index_leaves, set_rows, tree_root
 
 BEGIN = 1_700_000_000_000_000
 """The first time of the vectors' clocks, in µs UTC: a Tuesday in November 2023."""
@@ -27,7 +26,7 @@ BEGIN = 1_700_000_000_000_000
 def salt(store: str, seq: int) -> bytes:
     """Return the salt of an event: 32 bytes derived from the store's name and the seq.
 
-    For −1 and −2, return the bytes of the store id and of the id key.
+    For −1 to −4, return the bytes of the store id and of the three keys.
     """
     return sha256(f"memroot vectors {store} {seq}".encode()).digest()
 
@@ -138,30 +137,30 @@ def wide() -> World:
         wide_id(at): [STATES.get(at, 0), at, 1, at + 1, at + 1, at + 1, salt("wide", at)] for at in SHOWN
     }
     erased = [2, 0, 3, 1, 2, 3, salt("wide", 3)]
-    edges = {wide_id(5) + b"\x80\0" + wide_id(70): erased}
+    edges = {wide_id(5) + WIDE_CODE + wide_id(70): erased}
     plain_one, rare = Document(["word"], [], (0, 0, 0, 0)), Document(["rare"], [], (0, 0, 0, 0))
     documents = [rare if at in SHOWN else plain_one for at in range(COUNT)]
-    tags: dict[bytes, bytes] = {}
-    for number, width in ((0, 65_536), (1, COUNT - 65_536)):
-        own = [at & 0xFFFF for at in SHOWN if at >> 16 == number]
-        alive = [at for at in range(width) if (number << 16) + at not in STATES]
-        tags |= {set_row(TAGGED, b"rare", number): chunk_bytes(own)}
-        tags |= {set_row(LIVE, b"", number): chunk_bytes(alive)}
+    keys = Keys(*(salt("wide", -2 - at) for at in range(3)))
+    sets = {(2, "rare"): set(SHOWN), (1, ""): {at for at in range(COUNT) if at not in STATES}}
     leaves = {
         "atoms": {key: dumps(value) for key, value in values.items()},
-        "edges": {key: dumps(value) for key, value in edges.items()},
-        "tags": tags,
+        "edges": edge_leaves({key: dumps(value) for key, value in edges.items()}),
+        "tags": {key: keys.salted("tags", key, row) for key, (_, row) in set_rows(sets, keys).items()},
     }
     roots = {name: tree_root(name, found) for name, found in leaves.items()}
     roots["log"] = sha256(b"the log of the wide store").digest()
-    roots["index"] = tree_root("index", index_leaves(documents, frozenset()))
-    roots["overall"] = overall(WIDE_ID, 0, roots["log"], [roots[name] for name in NAMESPACES])
+    roots["index"] = tree_root("index", index_leaves(documents, frozenset(), keys))
+    identity = 1, digest("label-key", keys.labels)
+    named = [(name, roots[name]) for name in NAMESPACES]
+    roots["overall"] = overall(WIDE_ID, *identity, 0, roots["log"], named)
     events: list[tuple[list[Any], list[Any]]] = [
-        ([1, 1, 1, 5, "", b"", None, wide_id(at), at, None], [["rare"]]) for at in SHOWN
+        ([1, 1, 1, 5, "", b"", None, wide_id(at), at], [["rare"]]) for at in SHOWN
     ]
     ids = {at: wide_id(at) for at in SHOWN}
     found: dict[str, dict[bytes, list[Any]]] = {"atoms": values, "edges": edges}
-    return World([], events, found, roots, leaves, ids, documents, frozenset())
+    return World([], events, found, roots, leaves, ids, documents, frozenset(), keys, identity)
 
 
 WIDE_ID = salt("wide", -1)[:16]
+WIDE_CODE = b"\x80" + bytes(7)
+"""The code of the predicate of the wide store's edge."""

@@ -6,6 +6,7 @@ import pytest
 
 from proofs.errors import ProofError
 from proofs.note import format_note
+from proofs.vkey import parse_vkey
 from tests.vectors.load import Vector, read
 from tests.vectors.notes import judged
 
@@ -41,3 +42,19 @@ def test_invalid_notes_are_refused() -> None:
         with pytest.raises(ProofError) as why:
             judged(note_of(vector), known(vector))
         assert why.value.reason == vector["reason"], vector["what"]
+
+
+def test_verifier_keys_are_read_as_the_file_states() -> None:
+    """Each verifier key has the name, key id, type and public key in the file, and is written the same."""
+    for vector in read("notes")["vkeys"]:
+        key = parse_vkey(vector["vkey"])
+        found = [key.vkey, key.name, key.key_id.hex(), key.type, key.public.hex()]
+        assert found == list(vector.values())
+
+
+def test_other_verifier_keys_are_refused() -> None:
+    """A text of another form, case or length, with another key id or of another type, is refused."""
+    for vector in read("notes")["invalid vkeys"]:
+        with pytest.raises(ProofError) as why:
+            parse_vkey(vector["vkey"])
+        assert why.value.reason == "input", vector["what"]

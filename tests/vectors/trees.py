@@ -6,7 +6,7 @@ from hashlib import sha256
 from random import Random
 from typing import Any
 
-from proofs.hashing import NAMESPACES, key_digest, value_digest
+from proofs.hashing import EDGES, NAMESPACES, position, value_digest
 from proofs.smt import root_of
 
 SIZES = (*range(18), 31, 32, 33, 63, 64, 65, 127, 128, 129, 255, 256, 257, 300, 1000)
@@ -24,14 +24,21 @@ def trees() -> dict[str, Any]:
 
 
 def of_keys(size: int, namespace: str) -> dict[str, Any]:
-    """Return a tree of keys of 1 to 40 bytes and values of 0 to 20."""
+    """Return a tree of keys of 1 to 40 bytes, or keys of edges, and values of 0 to 20."""
     rng = Random(f"tree {size}")
     leaves: dict[bytes, bytes] = {}
     while len(leaves) < size:
-        leaves[rng.randbytes(rng.choice((1, 2, 4, 16, 40) if size < 70 else (2, 4)))] = rng.randbytes(
+        key = rng.randbytes(rng.choice((1, 2, 4, 16, 40) if size < 70 else (2, 4)))
+        leaves[edge(key, rng) if namespace == EDGES else key] = rng.randbytes(
             rng.randrange(21 if size < 70 else 3)
         )
     return keyed(namespace, leaves)
+
+
+def edge(key: bytes, rng: Random) -> bytes:
+    """Return the key of one of the few atoms' many edges; its other end begins with `key`."""
+    code = rng.choice((b"\1", b"\6", b"\x80" + bytes(7), b"\xff" * 8))
+    return bytes([rng.randrange(2)]) + bytes([rng.randrange(4)]) * 16 + code + key[:16].ljust(16, b"\0")
 
 
 def odd_keys() -> dict[str, Any]:
@@ -42,10 +49,8 @@ def odd_keys() -> dict[str, Any]:
 
 def keyed(namespace: str, leaves: dict[bytes, bytes]) -> dict[str, Any]:
     """Return a tree with its keys and values."""
-    digests = {key_digest(namespace, key): value_digest(namespace, value) for key, value in leaves.items()}
-    rows = [
-        [key.hex(), value.hex(), key_digest(namespace, key).hex()] for key, value in sorted(leaves.items())
-    ]
+    digests = {position(namespace, key): value_digest(namespace, value) for key, value in leaves.items()}
+    rows = [[key.hex(), value.hex(), position(namespace, key).hex()] for key, value in sorted(leaves.items())]
     return {"namespace": namespace, "root": root_of(digests).hex(), "leaves": rows}
 
 

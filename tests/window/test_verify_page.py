@@ -13,6 +13,7 @@ import pytest
 from engine.engine import Engine
 from engine.trust.notes.signing import new_key
 from engine.window.page import whole_page
+from proofs.note import parse_note
 from tests.support.engines import engine_on
 from tests.support.shared_data import needs
 from tests.support.workloads import id_of
@@ -63,10 +64,14 @@ def given(tmp_path_factory: pytest.TempPathFactory) -> Given:
         prove(engine, folder / "several.proof", *claims)
         prove(engine, folder / "atom.proof", f"atom {ATOM} live")
         prove(engine, folder / "street.proof", "tagged Straße")
+        (folder / "atom.memproof").write_bytes(engine.prove([["atom", ATOM]]).envelope())
+        (folder / "cut.memproof").write_bytes(engine.prove([["atom", ATOM]]).envelope()[:99])
         new_key(folder / "signing.key", f"memroot.local/{store}")
         note = engine.checkpoint_note(key=folder / "signing.key").note
         (folder / "kept.checkpoint").write_text(note, encoding="utf-8")
         prove(engine, folder / "then.proof", "no-term unicorn", checkpoint=note)
+        then = engine.prove([["no-term", "unicorn"]], checkpoint=note)
+        (folder / "then.memproof").write_bytes(then.envelope(parse_note(note.encode())))
     changed = (folder / "atom.proof").read_bytes().replace(b"Mondays", b"Tuesday")
     (folder / "changed.proof").write_bytes(changed)
     return Given(folder, root, store)
@@ -231,19 +236,39 @@ def test_a_changed_field_changes_the_answer(page: Page, given: Given) -> None:
     page.fill("#root", "00" * 32)
     assert "Reason: root" in verdict(page, "Refused")
     page.fill("#root", "my root")
-    assert "not a root of 64 hex digits" in verdict(page, "Not verified")
+    assert "not a root of 64 lower-case hex digits" in verdict(page, "Not verified")
     page.fill("#root", "")
     assert "Still needed: the root and the id of the store" in verdict(page, "Not verified")
 
 
-def test_the_line_that_prove_prints_fills_the_page(page: Page, given: Given) -> None:
-    """And the answer says that the root came with the claim."""
-    line = f"python -m proofs verify atom.proof --root {given.root} --store-id {given.store} atom {ATOM} live"
-    page.set_input_files("#files", given.files("atom.proof"))
-    page.fill("#claims", line)
+def test_an_envelope_fills_the_page(page: Page, given: Given) -> None:
+    """The file alone is verified, and the answer says that what is trusted came with the claims."""
+    page.set_input_files("#files", given.files("atom.memproof"))
     answer = verdict(page, "Verified")
     assert page.input_value("#claims") == f"atom {ATOM} live"
-    assert "The root came in one line with the claim." in answer
+    assert (page.input_value("#root"), page.input_value("#store")) == (given.root, given.store)
+    assert "The root came together with the claim." in answer
+    page.set_input_files("#files", given.files("then.memproof"))
+    answer = verdict(page, "Verified")
+    assert page.input_value("#note") == given.text("kept.checkpoint")
+    assert "The checkpoint came together with the claim." in answer
+
+
+def test_an_envelope_does_not_replace_the_root_that_is_given(page: Page, given: Given) -> None:
+    """The root of the person is the one that counts."""
+    page.fill("#root", given.root)
+    page.set_input_files("#files", given.files("atom.memproof"))
+    assert "came together with" not in verdict(page, "Verified")
+    page.fill("#root", "00" * 32)
+    page.set_input_files("#files", given.files("atom.memproof"))
+    assert "Reason: root" in verdict(page, "Refused")
+    assert page.input_value("#root") == "00" * 32
+
+
+def test_a_damaged_envelope_is_refused(page: Page, given: Given) -> None:
+    """A file that begins as an envelope and is none is refused before anything is given."""
+    page.set_input_files("#files", given.files("cut.memproof"))
+    assert "Reason: encoding" in verdict(page, "Refused")
 
 
 def test_a_tag_may_be_spelled_as_people_spell_it(page: Page, given: Given) -> None:

@@ -7,6 +7,7 @@ import pytest
 
 from backends import open_backend
 from engine.base.errors import BusyError, CorruptionError, InvalidInputError, NotFoundError, RefusedError
+from engine.commands.facts import AppendFact
 from engine.engine import Engine
 from engine.exchange.rescue.rescue_run import rescue
 from engine.ledger.layout import FAMILIES, LOG, journal_key, payload_key
@@ -119,6 +120,20 @@ def test_a_lost_content_is_erased_together_with_its_edges(place: Path) -> None:
     found, new = rescued(url, place, erase_lost=True)
     assert found.erased == tuple(sorted((id_of(1), id_of(2))))
     assert len(contents_in(new)) == ATOMS - 2
+
+
+def test_a_lost_fact_about_an_unrecorded_atom_ends_the_journal(place: Path) -> None:
+    """With `erase_lost`, a journal ends before a lost fact about an atom that no event can erase."""
+    url = f"sqlite:{place}"
+    made(url)
+    with opened(url) as engine:
+        seq = engine.size
+        engine.apply([AppendFact(40, id_of(90), b"a fact")])
+        engine.add("after the fact")
+    change_rows(url, {payload_key(seq): None})
+    found, new = rescued(url, place, erase_lost=True)
+    assert (found.events, found.size, found.erased) == (seq, seq, ())
+    assert len(contents_in(new)) == ATOMS
 
 
 def test_the_content_of_the_first_event_cannot_be_replaced(place: Path) -> None:

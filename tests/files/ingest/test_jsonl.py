@@ -44,7 +44,7 @@ def test_every_key_is_read() -> None:
         timestamp="1970-01-01T01:00+01:00",
         tags=["a"],
     )
-    piece = Piece("t", "T", ("a",), 0, (), 0, "k", 7)
+    piece = Piece("t", "T", ("a",), None, (), 0, "k", 7)
     assert item == JsonLine("s#2", 1, piece)
 
 
@@ -212,7 +212,7 @@ def test_occurrences_are_counted_for_each_source(lines: list[tuple[str, str, boo
         for text, source, keyed in lines
     )
     found = [item.piece.occurrence for item in _parsed(raw.encode()) if isinstance(item, JsonLine)]
-    expected = [0 if line[2] else lines[:number].count(line) for number, line in enumerate(lines)]
+    expected = [None if line[2] else lines[:number].count(line) for number, line in enumerate(lines)]
     assert found == expected
 
 

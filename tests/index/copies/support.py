@@ -14,7 +14,7 @@ KETTLE = "The kettle in the kitchen is descaled with citric acid on the first Mo
 TRAIN = "The night train to Lisbon leaves from platform nine at a quarter past eleven in winter"
 
 _LONG = f"{KETTLE}. {TRAIN}. {KETTLE}. {TRAIN}"
-CHAIN = (f"{_LONG} always", _LONG, f"{_LONG} maybe")
+CHAIN = (f"{_LONG} soon", _LONG, f"{_LONG} daily")
 """The second is near the others, by 2 bits each; these differ from each other in 4."""
 
 

@@ -69,13 +69,13 @@ def test_the_origin_names_the_pipeline() -> None:
         for text in (*GUINEA_PIG, "We saw Grace Hopper.", "We wrote to Grace Hopper."):
             engine.add(text)
         report = engine.dream(config=PARSED)
-        origins = {
-            engine.get(item.subject).content: item.detail["origin"]
+        pipelines = {
+            engine.get(item.subject).content: item.detail["pipeline"]
             for item in dreamt(engine)
             if item.kind.name == "ATOM_ADDED"
         }
     assert report.pipeline == f"{PACKAGE} 3.8.0"
-    assert origins == {"Oscar": f"{cycle.ORIGIN}; {PACKAGE} 3.8.0", "Grace Hopper": cycle.ORIGIN}
+    assert pipelines == {"Oscar": f"{cycle.PIPELINE}; {PACKAGE} 3.8.0", "Grace Hopper": cycle.PIPELINE}
 
 
 @needs_pipeline

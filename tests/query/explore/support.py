@@ -50,7 +50,7 @@ FORGED = (
 
 _MARKUP = re.compile(r"<[A-Za-z/|!?]")
 _OURS = re.compile(
-    r"\[(\d{1,3}%( ~\d+)?( external| quarantine)?\] [0-9a-f]{8,32}( |$)|entities\] |more from \d+\]$|tag\] #"
+    r"\[(\d{1,3}%( ~\d+)?( external| quarantine)?\] [0-9a-f-]{8,36}( |$)|entities\] |more from \d+\]$|tag\] #"
     r"|[0-9a-f-]{8,36}( \d+)?( external| quarantine)?\]( |$)"
     r"|(.*, )?edges \d+, version \d+(, from character \d+)?(, more from character \d+)?\]$)"
 )

@@ -59,7 +59,7 @@ def test_known_atoms_may_be_named_by_their_first_digits() -> None:
         [Add(f"kettle {n}", id=f"{n}afe0000-0000-8000-8000-000000000001") for n in range(1, 5)]
     ) as engine:
         explorer = engine.explorer()
-        assert hint_ids(explorer.explore_recall("kettle", known=["1afe", "2AFE-"])) == [
+        assert hint_ids(explorer.explore_recall("kettle", known=["1afe", "2afe"])) == [
             "3afe0000",
             "4afe0000",
         ]
@@ -80,12 +80,12 @@ def test_ids_are_as_long_as_it_takes() -> None:
         assert sorted(found) == [
             "00000000",
             "beef00001",
-            *(one.replace("-", "") for one in twins),
+            *twins,
             "ffffffff",
         ]
         for one in found:
             assert engine.explorer().explore_peek(one).id == one
-            assert engine.explorer().explore_expand(one).id.replace("-", "").startswith(one)
+            assert engine.explorer().explore_expand(one).id.replace("-", "").startswith(one.replace("-", ""))
 
 
 @pytest.mark.parametrize("title", ["Kettle", "A very long title that goes on and on and on until part"])

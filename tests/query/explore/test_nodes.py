@@ -64,7 +64,6 @@ def test_no_name_can_stand_before_a_recorded_id() -> None:
     """An entity named like an atom's whole id does not hide the atom."""
     with memory([Add("kettle", id=id_of(1)), Relate(id_of(1), "is", "a trick")]) as engine:
         assert whole(engine, node(engine, id_of(1))) == id_of(1)
-        assert whole(engine, node(engine, id_of(1).replace("-", ""))) == id_of(1)
 
 
 @pytest.mark.parametrize(
@@ -121,7 +120,7 @@ def test_a_title_that_several_have_is_ambiguous(count: int) -> None:
 def test_digits_that_several_ids_begin_with_are_ambiguous() -> None:
     """The error for ambiguous digits lists some ids."""
     atoms = [Add(f"text {n}", id=f"cafe0000-0000-8000-8000-{n:012x}") for n in range(9)]
-    with memory(atoms) as engine, pytest.raises(ConflictError, match=r"cafe00000000800080.* 'text 0'"):
+    with memory(atoms) as engine, pytest.raises(ConflictError, match=r"cafe0000-0000-8000-80.* 'text 0'"):
         node(engine, "cafe")
 
 

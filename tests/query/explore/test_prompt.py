@@ -22,8 +22,8 @@ from tests.support.shared_data import needs
 
 OURS = re.compile(
     r"Question: |Context, \d+ items?:|Hints, \d+ unread:|Last steps:|Steps left: \d+\. Tokens left: \d+\.$"
-    r"|\[(\d+% ~\d+|connected)\] [0-9a-f]+( |$)|\[entity\]( |$)|\[connections\]( |$)"
-    r"|\[[0-9a-f]{8,32}( \d+)?( external| quarantine)?\]( |$)"
+    r"|\[(\d+% ~\d+|connected)\] [0-9a-f-]+( |$)|\[entity\]( |$)|\[connections\]( |$)"
+    r"|\[[0-9a-f-]{8,36}( \d+)?( external| quarantine)?\]( |$)"
     r"|Your last reply (was refused|failed):( |$)|Allowed now:$"
     r"|- (PEEK\(id\) or EXPAND\(id\)|EXPAND\(id\)|NEIGHBORS\(node\)|RECALL\(\"new query\"\)): |- ANSWER$"
     r"|- \d+\. (decision|recall|peek|expand|neighbors)[( ]|- none$|  |$"

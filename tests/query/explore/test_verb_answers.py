@@ -142,7 +142,7 @@ def test_an_expand_says_what_is_recorded() -> None:
     with memory([Add("It boils.", id=id_of(1), tags=["home"], **fields), *others, *links, gone]) as engine:
         engine.revise(id_of(1), content="It boils over.")
         engine.unlink(id_of(1), "references", id_of(4))
-        atom, found = engine.get(id_of(1)), engine.explorer().explore_expand(id_of(1)[:8] + id_of(1)[9:])
+        atom, found = engine.get(id_of(1)), engine.explorer().explore_expand(id_of(1))
         assert found.edges == 2
         assert (found.text, found.next, found.offset) == ("It boils over.", None, 0)
         for name in ("id", "title", "kind", "tags", "source", "sequence", "version", "created", "provenance"):

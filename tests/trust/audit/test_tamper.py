@@ -9,7 +9,9 @@ from typing import Any
 import pytest
 
 from engine.base.errors import CorruptionError, EngineError
+from engine.base.validation import show_id
 from engine.commands import RegisterType
+from engine.commands.facts import AppendFact
 from engine.engine import Engine
 from engine.ledger.journal import read_header, read_log
 from engine.ledger.layout import ATOM, CURSOR, FAMILIES, LOG, family_of, journal_key, payload_key
@@ -40,6 +42,7 @@ def whole_store() -> Engine:
     for number in range(98, 104):
         keyed = engine.acting_as(engine.actor, request=f"call-{number}")
         keyed.add(f"with a request key {number}", id=id_of(number))
+    engine.apply([AppendFact(40, id_of(number), b"early") for number in (110, 111)])
     engine.register_type("far")
     engine.checkpoint()
     engine.apply(made[40:])
@@ -207,7 +210,7 @@ def test_a_record_of_another_atom_is_not_served() -> None:
     atom, other = sorted(rows_of(STORE, "atoms"))[:2]
     put_rows(backend_of(engine), {atom: STORE.get(other)})
     with pytest.raises(CorruptionError):
-        engine.get(atom[len(ATOM) :].hex())
+        engine.get(show_id(atom[len(ATOM) :]))
 
 
 def test_a_damaged_name_of_an_edge_type_is_not_served() -> None:

@@ -8,6 +8,7 @@ from uuid import UUID
 
 from backends.base import Backend
 from engine.commands import Add, Link, RegisterType, Tombstone, Unlink
+from engine.commands.facts import RecordForeignHead
 from engine.engine import Engine
 from engine.ledger.journal import read_log
 from proofs.basis import Basis, LogHead
@@ -18,8 +19,10 @@ from proofs.claims import (
     BeginsWithRoot,
     Claim,
     EdgeIs,
+    EdgesOf,
     EventIs,
     HasTag,
+    HeadSeen,
     LacksTag,
     LogBegins,
     NoAtom,
@@ -27,8 +30,10 @@ from proofs.claims import (
     NoneMentioning,
     NoneTagged,
     RootRecorded,
+    TagsOf,
 )
-from proofs.leaves import EdgeType, State
+from proofs.hashing import predicate_code
+from proofs.leaves import Direction, EdgeType, Group, State
 from proofs.verified import Verified
 from proofs.verifier import verify
 from tests.support.engines import engine_on
@@ -38,9 +43,15 @@ ATOMS: Final = 600
 """The number of atoms: two segments of 256, and a tail."""
 GONE: Final = 3
 """The number of the tombstoned atom."""
-PREDICATE: Final = b"\x80\x00"
+SEEN: Final = bytes([9] * 16), 7, bytes([8] * 32)
+"""The head of another store that was seen: its id, size and overall root."""
 STRANGER: Final = bytes([0xEE] * 16)
 """The id of an atom that was never recorded."""
+
+
+def predicate(engine: Engine, name: str = "listens_on") -> bytes:
+    """Return the code of a predicate in the store of an engine."""
+    return predicate_code(engine.store.identity.id_key, name)
 
 
 def raw_id(number: int) -> bytes:
@@ -67,6 +78,7 @@ def filled(backend: Backend | None = None) -> Engine:
             Add("a quagga, once", id=id_of(ATOMS + 1), tags=["extinct"]),
             Tombstone(id_of(ATOMS + 1)),
             Tombstone(id_of(GONE), "stale"),
+            RecordForeignHead(*SEEN, None),
         ]
     )
     engine.checkpoint()
@@ -91,13 +103,18 @@ def every_claim(engine: Engine) -> list[Claim]:
         AtomIs(raw_id(2), opened=False),
         AtomIs(raw_id(GONE), State.TOMBSTONED),
         NoAtom(STRANGER),
-        EdgeIs(raw_id(5), PREDICATE, raw_id(7)),
+        EdgeIs(raw_id(5), predicate(engine), raw_id(7)),
         EdgeIs(raw_id(0), bytes([EdgeType.REFERENCES]), raw_id(1), State.TOMBSTONED),
         NoEdge(raw_id(5), bytes([EdgeType.PART_OF]), raw_id(7)),
         HasTag(raw_id(0), "kitchen"),
         LacksTag(raw_id(0), "heating"),
         LacksTag(raw_id(0), "unheard"),
+        HasTag(raw_id(0), "note", group=Group.KIND),
+        LacksTag(raw_id(0), "other", group=Group.BUCKET),
+        HasTag(raw_id(GONE), "heating", State.TOMBSTONED),
         AtomsTagged("heating"),
+        AtomsTagged("heating", first=250, last=260),
+        AtomsTagged("internal", Group.PROVENANCE, first=590),
         NoneTagged("unheard"),
         NoneTagged("extinct"),
         AtomsMentioning("zebra"),
@@ -105,6 +122,13 @@ def every_claim(engine: Engine) -> list[Claim]:
         AtomsMentioning("word300"),
         NoneMentioning("unicorn"),
         NoneMentioning("quagga"),
+        AtomsMentioning("kettl", first=256, last=300),
+        NoneMentioning("zebra", last=ATOMS - 1),
+        EdgesOf(raw_id(5)),
+        EdgesOf(raw_id(1), Direction.TO, bytes([EdgeType.REFERENCES])),
+        EdgesOf(raw_id(2)),
+        TagsOf(raw_id(0)),
+        TagsOf(raw_id(ATOMS)),
     ]
     log: list[Claim] = [
         EventIs(5),
@@ -112,6 +136,7 @@ def every_claim(engine: Engine) -> list[Claim]:
         LogBegins(early.size, early.root),
         RootRecorded(checkpoint),
         BeginsWithRoot(checkpoint),
+        HeadSeen(*SEEN),
     ]
     return state + log
 

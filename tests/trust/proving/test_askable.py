@@ -46,7 +46,7 @@ def test_every_tag_can_be_claimed(text: str) -> None:
         identity = tag_identity(validation.tag(text))
     except InvalidInputError:
         return
-    assert NoneTagged(identity).identity == identity
+    assert NoneTagged(identity).value == identity
 
 
 @pytest.mark.parametrize("term", ["Kettle", "two words", "kettle ", "\u3000", ""])

@@ -14,22 +14,24 @@ from engine.base.model import Atom, Edge
 from engine.base.validation import show_id
 from engine.engine import Engine
 from engine.followers.tags import members
-from engine.query.filters import Filters
 from proofs import claims as kinds
 from proofs.basis import LogHead, Root
 from proofs.claims import Claim
 from proofs.events import AtomBody, EdgeBody
-from proofs.leaves import Group, State, Value
+from proofs.leaves import Direction, Group, State, Value
 from proofs.verified import (
     AbsentAtom,
     AbsentEdge,
+    AllEdges,
     AllMentioning,
     AllTagged,
+    AllTags,
     LiveAtom,
     LiveEdge,
     LoggedEvent,
     LogPrefix,
     RecordedRoot,
+    SeenHead,
     Tagged,
     TagUnused,
     TermUnused,
@@ -41,14 +43,14 @@ from proofs.verified import (
 from proofs.verifier import verify
 from tests.support.engines import backend_of
 from tests.support.leveldb import LEVELDB
-from tests.trust.proving.support import every_claim, filled, log_head
+from tests.trust.proving.support import SEEN, every_claim, filled, log_head, predicate
 
 pytestmark = pytest.mark.slow
 
 ENGINE = filled()
 CLAIMS = every_claim(ENGINE)
 HEAD = log_head(ENGINE)
-TYPES = {b"\x80\x00": "listens_on", b"\x06": "references", b"\x05": "part_of"}
+TYPES = {predicate(ENGINE): "listens_on", b"\x06": "references", b"\x05": "part_of"}
 BASES: dict[str, LogHead | None] = {"root": None, "log head": HEAD}
 NAMES = [f"{at} {type(claim).__name__}" for at, claim in enumerate(CLAIMS)]
 Says = Callable[[Engine, Verified], bool]
@@ -115,20 +117,58 @@ def shows_no_edge(memory: Engine, shown: Verified) -> bool:
     return True
 
 
+def named(atom: Atom, group: Group, value: str) -> bool:
+    """Return True if an atom has a tag or another value of a group."""
+    values: dict[Group, set[str]] = {
+        Group.TAG: {tag.casefold() for tag in atom.tags},
+        Group.BUCKET: set(atom.buckets),
+        Group.KIND: {atom.kind},
+        Group.PROVENANCE: {atom.provenance},
+    }
+    return value in values[group]
+
+
 def shows_tag(memory: Engine, shown: Verified) -> bool:
-    """Return True if the fact agrees with the atom's tags."""
+    """Return True if the fact agrees with the atom."""
     assert isinstance(shown, Tagged | Untagged)
-    tags = {tag.casefold() for tag in memory.get(show_id(shown.claim.id)).tags}
-    return (shown.claim.identity in tags) is isinstance(shown, Tagged)
+    atom = memory.get(show_id(shown.claim.id))
+    has = named(atom, shown.claim.group, shown.claim.value)
+    return has is isinstance(shown, Tagged) and same_value(atom, shown.value)
 
 
 def shows_tagged(memory: Engine, shown: Verified) -> bool:
-    """Return True if `find` with the tag returns exactly these atoms, and `tags` counts as many."""
+    """Return True if exactly these live atoms in the range have the value."""
     assert isinstance(shown, AllTagged | TagUnused)
-    tag = shown.claim.identity
-    found = {one.id for one in memory.find(limit=1000, filters=Filters(tags=(tag,)))}
+    claim = shown.claim
     listed = {show_id(atom.id) for atom in shown.atoms} if isinstance(shown, AllTagged) else set()
-    return found == listed and memory.tags().get(tag, 0) == len(listed)
+    live = [memory.get(one.id) for one in memory.find(limit=1000)]
+    found = [atom for atom in live if named(atom, claim.group, claim.value)]
+    return listed == {atom.id for atom in found if claim.first <= atom.ordinal <= claim.last}
+
+
+def shows_edges(memory: Engine, shown: Verified) -> bool:
+    """Return True if the edges that are live are those that `edges` returns."""
+    assert isinstance(shown, AllEdges)
+    claim, atom = shown.claim, show_id(shown.claim.id)
+    types = list(TYPES.values()) if claim.code is None else [TYPES[claim.code]]
+    outgoing = claim.direction is Direction.FROM
+    found = memory.edges(atom, direction="out" if outgoing else "in", types=types)
+    live = {(TYPES[edge.type], show_id(edge.other)) for edge in shown.edges if edge.value.state == State.LIVE}
+    return live == {(edge.type, edge.dst if outgoing else edge.src) for edge in found}
+
+
+def shows_tags(memory: Engine, shown: Verified) -> bool:
+    """Return True if the atom has exactly these tags."""
+    assert isinstance(shown, AllTags)
+    found = memory.get(show_id(shown.claim.id))
+    return same_value(found, shown.value) and shown.tags == tuple(sorted(map(str.casefold, found.tags)))
+
+
+def shows_seen(memory: Engine, shown: Verified) -> bool:
+    """Return True if the event with the head of another store is at that place in the log."""
+    assert isinstance(shown, SeenHead)
+    (item,) = memory.log(shown.header.seq, shown.header.seq + 1)
+    return item.time == shown.header.time and tuple(shown.header.detail) == SEEN
 
 
 def shows_mentioning(memory: Engine, shown: Verified) -> bool:
@@ -143,7 +183,8 @@ def shows_mentioning(memory: Engine, shown: Verified) -> bool:
         for part in parts
         for offset, tf in zip(part.offsets.tolist(), part.tfs.tolist(), strict=True)
     ]
-    found = [pair for pair in pairs if pair[0] in live]
+    claim = shown.claim
+    found = [pair for pair in pairs if pair[0] in live and claim.first <= pair[0] <= claim.last]
     atoms = shown.atoms if isinstance(shown, AllMentioning) else ()
     return found == [(atom.value.ordinal, atom.tf) for atom in atoms] and all(
         memory.get(str(UUID(bytes=atom.id))).ordinal == atom.value.ordinal for atom in atoms
@@ -189,6 +230,9 @@ SAYS: dict[type[Claim], Says] = {
     kinds.LogBegins: shows_prefix,
     kinds.RootRecorded: shows_recorded,
     kinds.BeginsWithRoot: shows_prefix,
+    kinds.EdgesOf: shows_edges,
+    kinds.TagsOf: shows_tags,
+    kinds.HeadSeen: shows_seen,
 }
 """The check, by claim, that the engine itself agrees with what was shown."""
 

@@ -10,6 +10,8 @@ import pytest
 
 from engine.engine import Engine
 from engine.ledger.layout import value_key
+from proofs import __main__ as standalone
+from proofs.envelope import decode
 from tests.support.command_line import Cli, bare, cli, surroundings
 from tests.support.engines import backend_of, put_rows
 from tests.support.workloads import id_of
@@ -21,6 +23,7 @@ pytestmark = pytest.mark.slow
 __all__ = ["bare", "cli", "surroundings"]
 
 ATOM = id_of(1)
+STRANGER = "77777777-7777-7777-7777-777777777777"
 
 
 @pytest.fixture
@@ -43,8 +46,96 @@ def test_a_proof_is_made_and_verified(store: Cli, capsys: pytest.CaptureFixture[
     code, answer = alone(capsys, "one.proof", *as_standalone(options), "atom", ATOM)
     assert (code, answer["shown"][0]["body"]["content"]) == (0, "The kettle.")
     printed = made.out.splitlines()[-1].split()[1:]
-    assert printed[1:4] == ["-m", "proofs", "verify"]
-    assert alone(capsys, *printed[4:])[0] == 0
+    assert printed == ["python", "-m", "proofs", "one.proof"]
+    code, whole = alone(capsys, *printed[3:])
+    assert (code, whole["shown"]) == (0, answer["shown"])
+
+
+def test_the_file_alone_is_verified(store: Cli, capsys: pytest.CaptureFixture[str]) -> None:
+    """Both verifiers need only the file, and say which root or checkpoint is to be compared."""
+    store("key", "new", "signing.key", "--name", "example.com/kept")
+    store("checkpoint", "--key", "signing.key", "--out", "signed.checkpoint")
+    root = store("root").out.strip()
+    cases: list[tuple[list[str], str]] = [
+        ([], root),
+        (["--checkpoint", "kept.checkpoint"], "a checkpoint that you trust"),
+        (["--checkpoint", "signed.checkpoint"], "example.com/kept+"),
+    ]
+    for options, named in cases:
+        made = store("prove", "atom", ATOM, *options, "-o", "one.memproof")
+        assert made.code == 0, made.err
+        told = store("verify-proof", "one.memproof")
+        assert told.code == 0, told.err
+        assert named in told.out.splitlines()[-1]
+        answer = alone(capsys, "one.memproof")[1]
+        assert {"verified": True, **store("verify-proof", "one.memproof", "--json").data} == answer
+        assert answer["compare"] in told.out
+        assert (answer["shown"][0]["body"]["content"], answer["shown"][0]["shows"]) == (
+            "The kettle.",
+            "LiveAtom",
+        )
+
+
+PINNED: list[tuple[int, list[str]]] = [
+    (0, ["--root", "ROOT"]),
+    (0, ["--root", "ROOT", "--size", "4"]),
+    (0, ["--root", "ROOT", "atom", ATOM]),
+    (4, ["--root", "00" * 32]),
+    (4, ["--root", "ROOT", "--size", "3"]),
+    (4, ["--root", "ROOT", "--store-id", STRANGER]),
+    (4, ["--store-id", STRANGER]),
+    (4, ["--checkpoint", "kept.checkpoint"]),
+    (4, ["atom", ATOM, "tombstoned"]),
+    (4, ["no-atom", ATOM]),
+    (2, ["--size", "4"]),
+    (2, ["--root", "ROOT", "--size", "\u0664"]),
+    (2, ["--root", "ROOT", "--size", "04"]),
+    (2, ["--root", "ROOT", "--size", " 4"]),
+    (2, ["--root", "ROOT", "--size", "+4"]),
+    (2, ["--root", "ROOT", "--size", "4_0"]),
+    (2, ["--root", "ROOT", "--size", "-4"]),
+    (2, ["--root", "root"]),
+    (2, ["--store-id", "77777777777777777777777777777777"]),
+    (2, ["--root", "ROOT", "--checkpoint", "kept.checkpoint"]),
+    (2, ["atoms", ATOM]),
+    (3, ["--checkpoint", "missing.note"]),
+]
+
+
+@pytest.mark.parametrize(("code", "options"), PINNED)
+def test_what_the_caller_gives_is_compared(
+    store: Cli, capsys: pytest.CaptureFixture[str], code: int, options: list[str]
+) -> None:
+    """A root, size, store or checkpoint of another file exits with 4, and wrong words with 2."""
+    assert store("prove", "atom", ATOM, "-o", "one.memproof").code == 0
+    root = store("root").out.strip()
+    given = [root if word == "ROOT" else word for word in options]
+    result = store("verify-proof", "one.memproof", *given)
+    assert result.code == code, result.out + result.err
+    found, answer = alone(capsys, "one.memproof", *as_standalone(given))
+    assert found == code
+    if not code:
+        assert answer["compare"] is None
+
+
+@pytest.mark.parametrize("command", [[], ["verify"]])
+def test_the_word_verify_may_be_left_out(
+    store: Cli, capsys: pytest.CaptureFixture[str], command: list[str]
+) -> None:
+    """`python -m proofs FILE` and `python -m proofs verify FILE` are the same."""
+    assert store("prove", "atom", ATOM, "-o", "one.memproof").code == 0
+    assert standalone.main([*command, "one.memproof"]) == 0
+
+
+def test_a_changed_file_is_refused(store: Cli, capsys: pytest.CaptureFixture[str]) -> None:
+    """Both verifiers exit with 4 for a changed, a cut and an empty file, and for another file."""
+    assert store("prove", "atom", ATOM, "-o", "one.memproof").code == 0
+    raw = Path("one.memproof").read_bytes()
+    changed = raw.replace(b"kettle", b"kittle")
+    for data in (changed, raw[:-1], raw[:10], b"", b"The kettle.", Path("kept.checkpoint").read_bytes()):
+        Path("changed.memproof").write_bytes(data)
+        assert store("verify-proof", "changed.memproof").code == 4
+        assert alone(capsys, "changed.memproof")[0] == 4
 
 
 def test_verifiers_give_the_same_answer(store: Cli, capsys: pytest.CaptureFixture[str]) -> None:
@@ -86,7 +177,7 @@ FAILURES: list[tuple[int, list[str]]] = [
     (2, ["prove", "no-term", "two words", "-o", "x"]),
     (3, ["prove", "--claims", "missing.txt", "-o", "x"]),
     (3, ["prove", "atom", "7777", "-o", "x"]),
-    (3, ["prove", "atom", "7" * 32, "-o", "x"]),
+    (3, ["prove", "atom", STRANGER, "-o", "x"]),
     (3, ["prove", "event", "99", "-o", "x"]),
     (3, ["prove", "root", "ab" * 32, "-o", "x"]),
     (3, ["prove", "atom", ATOM, "--as-of", "99", "-o", "x"]),
@@ -143,7 +234,9 @@ UNTRUE: list[tuple[int, list[str]]] = [
     (4, ["empty.proof", "atom", ATOM]),
     (2, ["one.proof", "atom", "6174"]),
     (2, ["one.proof", "atoms", ATOM]),
-    (2, ["one.proof"]),
+    (2, ["bare.proof"]),
+    (0, ["bare.proof", "atom", ATOM]),
+    (4, ["bare.proof", "no-atom", ATOM]),
     (2, ["one.proof", "--claims", "claims.txt", "atom", ATOM]),
     (2, ["one.proof", "--claims", "latin.txt"]),
     (2, ["one.proof", "--checkpoint", "kept.checkpoint", "atom", ATOM]),
@@ -165,10 +258,11 @@ def test_a_tag_may_be_written_as_people_do(store: Cli, capsys: pytest.CaptureFix
 def test_what_is_not_shown_has_an_exit_code(
     store: Cli, capsys: pytest.CaptureFixture[str], code: int, words: list[str]
 ) -> None:
-    """Both verifiers exit with 4 if the proof does not show the claim, and with 2 if the claim is invalid."""
+    """Both verifiers exit with 4 if a proof does not show a claim, and with 2 if the claim is invalid."""
     files()
     Path("empty.proof").write_bytes(b"")
     assert store("prove", "atom", ATOM, "-o", "one.proof").code == 0
+    Path("bare.proof").write_bytes(decode(Path("one.proof").read_bytes()).proof)
     options = trust(store)
     assert store("verify-proof", *words, *options).code == code
     assert alone(capsys, *words, *as_standalone(options))[0] == code
@@ -183,7 +277,7 @@ def test_a_missing_proof_is_not_found(store: Cli, capsys: pytest.CaptureFixture[
 
 def test_a_list_of_claims(store: Cli, capsys: pytest.CaptureFixture[str]) -> None:
     """The same list of claims proves and verifies, against the root and against an older note."""
-    Path("claims.txt").write_text(f"atom {ATOM} live\nno-term unicorn\nno-atom {'7' * 32}\nevent 1\n")
+    Path("claims.txt").write_text(f"atom {ATOM} live\nno-term unicorn\nno-atom {STRANGER}\nevent 1\n")
     for basis in (trust(store), ["--checkpoint", "kept.checkpoint"]):
         given = basis if basis[0] == "--checkpoint" else []
         made = store("prove", "--claims", "claims.txt", *given, "-o", "all.proof")
@@ -204,7 +298,7 @@ def test_a_list_with_line_ends_of_windows(store: Cli, capsys: pytest.CaptureFixt
 
 def test_as_of_says_what_was_replayed(store: Cli) -> None:
     """A proof of the past prints the number of replayed events on stderr."""
-    result = store("prove", "no-atom", "7" * 32, "--as-of", "1", "-o", "one.proof", "--json")
+    result = store("prove", "no-atom", STRANGER, "--as-of", "1", "-o", "one.proof", "--json")
     assert (result.data["size"], result.data["replayed"]) == (2, 2)
     assert "2 events replayed" in result.err
 
@@ -224,7 +318,7 @@ def test_a_proof_replaces_what_was_there(store: Cli) -> None:
     """-o replaces a whole file, and accepts `-` and names with spaces or dashes."""
     for name in ("one.proof", "one.proof", "with space", "./-dash", "é.proof"):
         assert store("prove", "atom", ATOM, "-o", name).code == 0
-        assert Path(name).read_bytes().startswith(b"\x89\x6dmemroot-proof")
+        assert Path(name).read_bytes().startswith(b"\x86\x70memroot-envelope\x03")
 
 
 def test_a_proof_goes_into_a_pipe(store: Cli, surroundings: Path) -> None:
@@ -240,4 +334,4 @@ def test_a_proof_goes_into_a_pipe(store: Cli, surroundings: Path) -> None:
         timeout=60,
     )
     assert (done.returncode, done.stdout) == (0, Path("one.proof").read_bytes())
-    assert b"python -m proofs verify FILE --root" in done.stderr
+    assert b"python -m proofs FILE" in done.stderr

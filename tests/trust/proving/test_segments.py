@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, partial
 
 import pytest
 from hypothesis import given, settings
@@ -12,15 +13,18 @@ from hypothesis import strategies as st
 from backends.memory import MemoryBackend
 from engine.commands import Add, Tombstone
 from engine.engine import Engine
+from engine.index.postings import COLUMN_ROWS
 from engine.index.segments import BLOCK_ROWS, SegmentName
 from engine.trust.proving.index_witnesses import IndexRows
 from proofs.basis import Root
 from proofs.claims import AtomsMentioning, AtomsTagged, Claim, NoneMentioning, NoneTagged
+from proofs.labels import TERMS, label_of
 from proofs.leaves import SEGMENT_DOCUMENTS, segments_of
+from proofs.limits import ORDINAL_MAX
 from proofs.list_claims import read_index
 from proofs.verified import AllMentioning, AllTagged
 from proofs.verifier import verify
-from tests.support.engines import engine_on, rows_of
+from tests.support.engines import engine_on
 from tests.support.workloads import id_of
 from tests.trust.proving.support import raw_id
 
@@ -67,10 +71,11 @@ def test_the_table_has_the_segments_that_follow_from_the_size(size: int) -> None
     with engine.store.view(*engine.store.followers) as rows:
         index = IndexRows(engine.store.index, rows)
         table = index.table()
-        starts = [segment.start for segment in segments_of(size)]
-        assert index.starts() == starts + (
-            [size - size % SEGMENT_DOCUMENTS] if size % SEGMENT_DOCUMENTS else []
-        )
+        parts = [(segment.start, segment.end) for segment in segments_of(size)]
+        parts += [(size - size % SEGMENT_DOCUMENTS, size)] if size % SEGMENT_DOCUMENTS else []
+        for first, last in ((0, ORDINAL_MAX), (255, 256), (300, 300)):
+            expected = [start for start, end in parts if start <= last and first < end]
+            assert index.entries(b"all", first, last)[1] == expected
         root = engine.store.index.root(rows, engine.size)
         assert read_index(table, root).ordinals == index.ordinals == size
 
@@ -112,34 +117,32 @@ def test_a_term_of_the_tail_only() -> None:
     assert shown(memory_of(1), AtomsMentioning(word_of(0))) == [raw_id(0)]
 
 
-def terms_of(engine: Engine, name: SegmentName) -> list[bytes]:
-    """Return the sorted keys of the rows of a segment."""
-    rows = rows_of(engine.store.backend, "index")
-    return sorted(key.removeprefix(name.row_prefix) for key in rows if key.startswith(name.row_prefix))
-
-
 BIG = SegmentName(2, 0)
 
 
-def on_borders() -> Iterator[bytes]:
-    """Return the terms around every border of a block of rows, and those directly before and after each."""
-    terms = terms_of(memory_of(4400), BIG)
-    for validation in range(BLOCK_ROWS, len(terms), BLOCK_ROWS):
-        for term in terms[validation - 1 : validation + 1]:
-            yield from (term[:-1] + bytes([term[-1] - 1]) + b"~", term, term + b"!")
-    yield from (terms[-1], terms[-1] + b"!")
+def on_borders(engine: Engine) -> Iterator[str]:
+    """Return the terms around every border of a block of BIG, and absent ones whose labels are there, too."""
+    label = partial(label_of, engine.store.identity.label_key, TERMS)
+    there = {label(term.encode()): term for n in range(BIG.size) for term in text_of(n).split()}
+    names = sorted(there)
+    # The rows of lengths and facts precede the rows of terms.
+    borders = range(BLOCK_ROWS - len(COLUMN_ROWS), len(names), BLOCK_ROWS)
+    for border in borders:
+        yield from (there[name] for name in names[border - 1 : border + 1])
+    wanted = {0, *borders, len(names)}
+    for term in (f"absent{number}" for number in range(30_000)):
+        if bisect_left(names, label(term.encode())) in wanted:
+            yield term
 
 
 def test_terms_on_the_borders_of_blocks() -> None:
     """Terms at the borders of blocks, and the gaps around them, are shown and verified."""
     engine = memory_of(4400)
-    there = set(terms_of(engine, BIG))
-    tried = list(on_borders())
-    assert len(tried) > 6 * (len(there) // BLOCK_ROWS)
+    tried = list(on_borders(engine))
+    assert sum(term.startswith("absent") for term in tried) > BIG.size // BLOCK_ROWS
     for term in tried:
-        live = [raw_id(n) for n in range(4400) if term.decode() in text_of(n).split() and n not in DEAD]
-        assert (term in there) is bool(live)
-        claim = AtomsMentioning(term.decode()) if live else NoneMentioning(term.decode())
+        live = [raw_id(n) for n in range(4400) if term in text_of(n).split() and n not in DEAD]
+        claim = AtomsMentioning(term) if live else NoneMentioning(term)
         assert shown(engine, claim) == live
 
 

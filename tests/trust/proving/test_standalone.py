@@ -118,6 +118,17 @@ def test_a_bundle_is_verified_against_a_checkpoint_note(machine: Machine) -> Non
     assert (code, len(answer["shown"])) == (0, len(CLAIMS))
 
 
+def test_an_envelope_is_verified_alone(machine: Machine) -> None:
+    """One file shows every claim in it, in an empty folder and without any argument."""
+    proof = ENGINE.prove(CLAIMS)
+    (machine.here / "all.memproof").write_bytes(proof.envelope())
+    done = machine.run("-m", "proofs", "all.memproof")
+    answer = json.loads(done.stdout)
+    assert done.returncode == 0
+    assert [one["claim"] for one in answer["shown"]] == [" ".join(words_of(claim)) for claim in CLAIMS]
+    assert proof.basis.root.hex() in answer["compare"]
+
+
 def test_another_claim_or_root_is_refused(machine: Machine) -> None:
     """A claim that the proof does not show, or another root, exits with 4 and a reason."""
     proof = ENGINE.prove([CLAIMS[0]])

@@ -69,8 +69,8 @@ def follow(store: MemoryBackend, start: int, stop: int) -> None:
 
 def entry_of(seq: int) -> Entry:
     """Return an event with only the number and the leaf, which is all that the follower may read."""
-    header = Header(seq, 0, EventKind.GENESIS, "", b"", None, GenesisDetail(b"", "", b""))
-    return Entry(header, GenesisBody(b""), leaf_hash(header_of(seq)))
+    header = Header(seq, 0, EventKind.GENESIS, "", b"", None, GenesisDetail(b"", "", b"", b"", 1))
+    return Entry(header, GenesisBody(b"", b"", b""), leaf_hash(header_of(seq)))
 
 
 class Definition:

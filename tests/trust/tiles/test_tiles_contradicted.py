@@ -15,6 +15,7 @@ from engine.ledger.layout import journal_key
 from engine.trust.notes.known_checkpoints import read_history
 from engine.trust.tiles import LogExport, export
 from proofs.events import CheckpointBody, CheckpointDetail, EventKind
+from proofs.hashing import NAMESPACES
 from proofs.note import Checkpoint, Note, format_note, origin_of, parse_note
 from tests.support.engines import backend_of, copied_rows, engine_on, forge, put_rows, ticking
 from tests.support.workloads import commands
@@ -30,8 +31,9 @@ def grown(events: int, mark: int = 0) -> MemoryBackend:
     """Return the store with more events, which depend on `mark`."""
     store = copied_rows(real_store())
     root = bytes([mark]) * 32
+    named = tuple((name, root) for name in NAMESPACES)
     for _ in range(events):
-        forge(store, EventKind.CHECKPOINT, CheckpointDetail(root), CheckpointBody((root,) * 4))
+        forge(store, EventKind.CHECKPOINT, CheckpointDetail(root), CheckpointBody(named))
     return store
 
 
