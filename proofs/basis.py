@@ -18,7 +18,7 @@ from proofs.hashing import (
     position,
     value_digest,
 )
-from proofs.labels import ROW_SALT_BYTES, TERMS, label_of
+from proofs.labels import TERMS, label_of, unsalted
 from proofs.leaves import set_row
 from proofs.log import SIZE_MAX, check_inclusion, leaf_hash, root_before
 from proofs.note import parse_note, store_id_of
@@ -167,17 +167,13 @@ class Lookups:
     def require_chunk(self, group: int, name: str, number: int, committed: bytes | None) -> bytes | None:
         """Require that a set has this chunk, given behind its salt, or no chunk if it is None.
 
-        Return the chunk without its salt.
+        Return the chunk without its salt, which may be empty and is not checked.
 
         Raises:
-            ProofError: there is no chunk after the salt (`chunk`), or see `require`.
+            ProofError: see `require`.
         """
         self.require("tags", set_row(self._label_key, group, name, number), committed)
-        if committed is None:
-            return None
-        if len(committed) <= ROW_SALT_BYTES:
-            raise ProofError("chunk", "there is no chunk after the salt")
-        return committed[ROW_SALT_BYTES:]
+        return None if committed is None else unsalted(committed)
 
     def require_complete(self, beginning: bytes) -> None:
         """Require that the tree of edges has no leaf with this beginning except the required leaves."""

@@ -1,6 +1,6 @@
 """Labels, which stand for sets and terms in keys, and the salts of what a key commits to (SPEC, section 3.8).
 
-A label is a keyed hash: without the store's label key, nobody can tell which word a key stands for. A proof
+A label is a keyed hash: finding out which word a key stands for takes the store's label key. A proof
 about sets or terms contains the label key, so that everybody can check that a label is the only one that its
 set or term can have. A salt is a keyed hash of the bytes that it hides. It follows from these bytes, so a
 rebuild gives the same salt, and a proof opens it only where it opens the bytes.
@@ -27,6 +27,11 @@ def label_of(label_key: bytes, group: int, value: bytes) -> bytes:
     """
     digest = blake3(bytes([group]) + value, key=label_key).digest(LABEL_BYTES)
     return bytes([digest[0] | 0x80]) + digest[1:]
+
+
+def unsalted(committed: bytes) -> bytes:
+    """Return the bytes behind their salt; no bytes if `committed` is not longer than a salt."""
+    return committed[ROW_SALT_BYTES:]
 
 
 def salted(row_key: bytes, namespace: str, key: bytes, value: bytes) -> bytes:

@@ -13,7 +13,7 @@ from proofs.claims import AtomsMentioning, AtomsTagged, EdgesOf, NoneMentioning,
 from proofs.errors import ProofError
 from proofs.forms import edge_code, sized, uint
 from proofs.hashing import edges_beginning, inner_row_hash, position, row_hash
-from proofs.labels import LABEL_BYTES, ROW_SALT_BYTES
+from proofs.labels import LABEL_BYTES, unsalted
 from proofs.leaves import (
     CHUNK_BITS,
     DENSE_BYTES,
@@ -320,7 +320,7 @@ def _row_of(name: bytes, entry: Any, summary: Summary) -> bytes | None:
         return None
     first, committed, hashes = checked_fields([first, shown, hashes], (uint(), RAW, RAW), "a row")
     _check_shown(first, [row_hash(name, inner_row_hash(committed))], hashes, summary)
-    return bytes(committed[ROW_SALT_BYTES:])
+    return unsalted(committed)
 
 
 def _check_between(name: bytes, first: Any, shown: list[Any], hashes: Any, summary: Summary) -> None:

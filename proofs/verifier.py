@@ -10,7 +10,7 @@ from proofs.basis import Basis, Heads, LogHead, Lookups, Root, check_label_key, 
 from proofs.claims import Claim
 from proofs.errors import ProofError
 from proofs.events import EventKind
-from proofs.labels import ROW_SALT_BYTES
+from proofs.labels import unsalted
 from proofs.leaves import (
     CHUNK_BITS,
     Direction,
@@ -225,8 +225,9 @@ def _tags_of(claim: kinds.TagsOf, fields: list[Any], lookups: Lookups) -> AllTag
     lookups.require("tags", tags_row(value.ordinal), committed)
     if committed is None:
         return AllTags(claim, value, ())
-    decode_strict(committed[ROW_SALT_BYTES:], "the tags")
-    tags = with_reason("chunk", decode_tags, committed[ROW_SALT_BYTES:])
+    row = unsalted(committed)
+    decode_strict(row, "the tags")
+    tags = with_reason("chunk", decode_tags, row)
     return AllTags(claim, value, tags)
 
 

@@ -12,7 +12,7 @@ const PAUSE = 150;
 const INPUT = "input";
 const at = (id) => document.getElementById(id);
 
-/** The proof: {name, bytes}, or {name, refused} of a file that is none. */
+/** The proof: {name, bytes}, or {name, refused} for a file without a proof. */
 let proof = null;
 /** Whether what is trusted came together with the claims, in one file. */
 let cameWithClaims = false;

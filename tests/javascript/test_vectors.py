@@ -59,7 +59,7 @@ def note_question(vector: Vector) -> Question:
 
 
 def test_verifier_keys_are_read_as_the_file_says() -> None:
-    """A verifier key of the file is read, and a text that is none is refused."""
+    """A valid verifier key is read, and any other text is refused."""
     note = read("notes")["valid"][0]["note"].encode().hex()
     for name, reason in (("vkeys", None), ("invalid vkeys", "input")):
         vectors = read("notes")[name]

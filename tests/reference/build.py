@@ -190,7 +190,7 @@ def summaries(at: World) -> list[Any]:
 
 
 def opened_tree(at: World, namespace: str, calls: Calls) -> Any:
-    """Return the opening of a namespace's tree at the keys in `calls`, or None if there are none."""
+    """Return the opening of a namespace's tree at the keys in `calls`, or None if there are no keys."""
     keys = {place(namespace, key) for key in calls.keys[namespace]}
     if namespace == "edges":
         keys |= {start + bytes(32 - len(start)) for start in calls.complete}

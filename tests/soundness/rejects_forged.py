@@ -275,7 +275,7 @@ def x20_links_to_other_logs() -> Cases:
 
 @reject
 def x21_labels_and_salts() -> Cases:
-    """Another label key, the row or set of another label, and another salt are refused."""
+    """Another label key, the row or set of another label, another salt, and a salt alone are refused."""
     for name in ("tag@root", "no-tag@log", "tagged@root", "none-tagged@log", "term@root", "tags@log"):
         yield put("label", home()[name], bytes(32), LABEL_KEY)
         yield put("form", home()[name], bytes(31), LABEL_KEY)
@@ -290,6 +290,13 @@ def x21_labels_and_salts() -> Cases:
     yield tagged.case(why, ["HasTag", atom(0), "a"], [5, value, alive, alive], [atom(0)], [other, LIVE])
     salted = bytes(16) + ALL_LIVE
     yield tagged.case("tree", ["HasTag", atom(0), "b"], [5, value, alive, salted], [atom(0)], [other, LIVE])
+    for bare in (b"", SALT[:-1], SALT):
+        yield tagged.case(
+            "chunk", ["HasTag", atom(0), "b"], [5, value, alive, bare], [atom(0)], [other, LIVE]
+        )
+        yield tagged.case(
+            "chunk", ["HasTag", atom(0), "b"], [5, value, bare, alive], [atom(0)], [other, LIVE]
+        )
 
 
 @reject

@@ -266,7 +266,7 @@ def test_an_envelope_does_not_replace_the_root_that_is_given(page: Page, given: 
 
 
 def test_a_damaged_envelope_is_refused(page: Page, given: Given) -> None:
-    """A file that begins as an envelope and is none is refused before anything is given."""
+    """A file that only begins like an envelope is refused before anything is entered."""
     page.set_input_files("#files", given.files("cut.memproof"))
     assert "Reason: encoding" in verdict(page, "Refused")
 

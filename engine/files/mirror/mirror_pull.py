@@ -102,7 +102,7 @@ def pull(
 ) -> PullReport:
     """Apply the edits from the mirror in `folder` (see `engine.Engine.mirror_pull`).
 
-    With `create`, a new mirror is written if there is none.
+    With `create`, a missing mirror is written.
     """
     with place_at(folder, lock=True) as place:
         store_id = show_id(store.identity.store_id)

@@ -1,7 +1,8 @@
 """The names and titles in a sentence: what can be an end of a relation.
 
 A name is a sequence of capitalised words, a name that the memory knows, or the title of the page. A title in
-quotation marks is one, too. A common noun is none, but it can end one: `Harry Potter conference`.
+quotation marks is a name, too. A common noun is not a name, but it can be the last word of one: `Harry
+Potter conference`.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ _LAST_KNOWN: Final = "\u036f"
 has an unknown part of speech."""
 _ADJECTIVE_ENDINGS: Final = ("ous", "ful", "less", "able", "ible", "ive", "istic", "ical")
 _BEFORE_NOUN: Final = frozenset({"", "DET", "ADP", "ADJ", "NUM", "VERB"})
-"""The parts of speech after which a word that can be a verb is none; `""` at the start of a sentence."""
+"""The parts of speech before a word that can be a verb but is not one; `""` at the start of a sentence."""
 _SENTENCE_ENDS: Final = frozenset(".?!:;\u3002\uff1f\uff01\u2026")
 _LAST_LATIN: Final = "\u024f"
 _WORDS_OF_CAPITALS: Final = 4

@@ -44,7 +44,7 @@ from proofs.hashing import (
     edges_beginning,
     position,
 )
-from proofs.labels import ROW_SALT_BYTES
+from proofs.labels import unsalted
 from proofs.leaves import (
     CHUNK_BITS,
     LARGEST,
@@ -270,7 +270,7 @@ class Witnesses:
             start + posting.offset
             for (_, shown, _), start in zip(entries, starts, strict=True)
             if type(shown) is bytes
-            for posting in decode_stored(read_postings, shown[ROW_SALT_BYTES:], LARGEST, LARGEST)
+            for posting in decode_stored(read_postings, unsalted(shown), LARGEST, LARGEST)
         ]
         numbers = sorted({ordinal >> CHUNK_BITS for ordinal in mentioned})
         lives = {number: self._set(Group.LIVE, "", number) for number in numbers}
@@ -333,7 +333,7 @@ def _span(claim: Any) -> str:
 
 def _bits(committed: bytes | None) -> int:
     """Return the members of a chunk behind its salt, as the bits of an integer."""
-    return 0 if committed is None else decode_stored(bits_of, committed[ROW_SALT_BYTES:])
+    return 0 if committed is None else decode_stored(bits_of, unsalted(committed))
 
 
 def _counted(live: list[int]) -> str:

@@ -1,4 +1,4 @@
-// Claims 7 to 10: complete lists of live atoms by set or term, and that there is none; claim 15: all edges of an atom
+// Claims 7 to 10: the complete list of live atoms of a set or term, or that no atom has it; claim 15: all edges of an atom
 // (SPEC.md, section 20).
 //
 // Each function takes a claim, its witness without the number, the proof's Calls and its index, and returns what is

@@ -55,7 +55,7 @@ def test_an_unlisted_name_that_speaks_is_a_person() -> None:
         assert left_in(engine).entities == {"Orrin", "Zeb"}
 
 
-def test_a_short_form_of_two_speakers_is_nobody_elses() -> None:
+def test_a_short_form_that_fits_two_speakers_is_not_an_alias() -> None:
     """A short form that begins the names of two speakers is an alias of neither."""
     lines = [f"{name}: Hey Mel! {n}" for n in range(8) for name in ("Melanie", "Melissa", "Rob")]
     with engine_on() as engine:
@@ -76,7 +76,7 @@ def test_a_short_form_that_speaks_is_somebody_else() -> None:
 
 @pytest.mark.parametrize("text", ["Hopefully, it works.", "Update: it works.", "Ingredients: two eggs."])
 def test_other_words_before_a_comma_or_colon_are_no_people(text: str) -> None:
-    """An adverb with a comma, and a heading with a colon, name nobody."""
+    """An adverb before a comma and a heading before a colon are not names of people."""
     with engine_on() as engine:
         talked(engine, *(f"{text} {number}" for number in range(30)))
         assert left_in(engine).entities == set()

@@ -48,7 +48,7 @@ def test_settling_travels() -> None:
 
 
 def test_equal_revisions_and_equal_adds_are_no_conflict() -> None:
-    """Equal texts from two stores need nobody to settle them; each has an ordinal in both."""
+    """Equal texts from two stores are not a conflict; each has an ordinal in both."""
     stores = family()
     for store in stores:
         store.revise(0, "new", ("a",), 2)
