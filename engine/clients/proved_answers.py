@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Final, TypeVar
-from uuid import UUID
 
 from engine.base.errors import NotFoundError, RefusedError, VerificationError
-from engine.base.model import Atom, State
-from engine.base.validation import atom_id, folded_tag
+from engine.base.model import Atom, State, Tombstone
+from engine.base.validation import atom_id, folded_tag, show_id
 from engine.clients.verified_proofs import Prover
+from engine.ledger.fold import NO_ATOM
 from engine.memory.memory_protocol import Memory
 from engine.trust.proving.prove import term_of
 from proofs.claims import (
@@ -18,15 +18,13 @@ from proofs.claims import (
     AtomsTagged,
     Claim,
     EventIs,
-    HasTag,
     NoAtom,
     NoneMentioning,
     NoneTagged,
+    TagsOf,
 )
-from proofs.events import AtomBody
 from proofs.leaves import Value, tag_identity
 from proofs.note import Checkpoint
-from proofs.verified import AllMentioning, AllTagged, LoggedEvent
 
 T = TypeVar("T")
 
@@ -36,17 +34,17 @@ _FROM_BODY: Final = (
 """The fields of an atom whose values come from its newest body."""
 
 TRIES: Final = 3
-"""How often an answer and its proof are requested until they agree."""
+"""How often the proofs of an answer are requested until they agree."""
 
-_FROM_LEAF: Final = ("state", "ordinal", "version", "created_seq", "payload_seq", "last_seq")
+_FROM_LEAF: Final = ("ordinal", "version", "created_seq", "payload_seq", "last_seq")
 
 
 class Proved:
     """The questions that a service answers with a proof. It is the attribute `proved` of a client.
 
-    The client need not trust an answer: it follows from the log that the client has followed since its first
-    checkpoint, and from the overall root of the present state. docs/remote.md lists the values that no proof
-    covers.
+    Every value of an answer is read from the proofs, and none from what the service says beside them. So an
+    answer follows from the log that the client has followed since its first checkpoint, and from the overall
+    root of the present state. docs/remote.md lists what no proof covers.
     """
 
     def __init__(self, memory: Memory, prover: Prover) -> None:
@@ -64,16 +62,15 @@ class Proved:
     def get(self, id: str) -> Atom:  # noqa: A002
         """Return an atom, as `Engine.get` does.
 
-        The proof shows the state, the content and all other fields, with these exceptions: a tag may be
-        missing if the tags were changed since the content was written; the tags of a hidden atom and the
-        reason of a tombstone are not shown.
+        The proofs show all fields and all tags. A tag that was added after the content was written is spelled
+        as its identity, in lower case.
 
         Args:
             id: The whole id of the atom.
 
         Raises:
             NotFoundError: The atom was never recorded, which is proved, too.
-            VerificationError: The answer of the service contradicts its proof, or there is no proof.
+            VerificationError: The service makes no proof, or its proof does not show the atom.
             InconsistentError: The log does not continue the checkpoint that the client keeps.
         """
         return _repeated(lambda: self._got(atom_id(id)))
@@ -81,7 +78,8 @@ class Proved:
     def recall(self, query: str, **options: Any) -> tuple[Atom, ...]:
         """Return the atoms that answer a question best, each as `get` returns it.
 
-        The proofs show the atoms. No proof shows that these atoms are the best ones.
+        The service names the ids, and the proofs show the atoms. No proof shows that these atoms are the best
+        ones.
 
         Args:
             query: The question, in words.
@@ -92,40 +90,48 @@ class Proved:
             VerificationError: As for `get`.
             InconsistentError: As for `get`.
         """
-        return tuple(self.get(hit.id) for hit in self._memory.recall(query, **options).hits)
+        hits = self._memory.recall(query, **options).hits
+        return tuple(self.get(one) for one in dict.fromkeys(hit.id for hit in hits))
 
     def _got(self, id: bytes) -> Atom:  # noqa: A002
-        whole = str(UUID(bytes=id))
-        try:
-            atom = self._memory.get(whole)
-        except NotFoundError:
-            self._require([NoAtom(id)], "that the atom was never recorded")
-            raise
-        if atom.id != whole:
-            raise _contradiction(whole, "id")
-        self._compare(atom, id)
-        return atom
+        recorded, tags = self._recorded(id)
+        value: Value = recorded.value
+        state = State(value.state)
+        is_live = state is State.LIVE
+        wanted = [EventIs(value.last_seq, opened=not is_live)]
+        if value.created_seq != value.last_seq:
+            wanted.append(EventIs(value.created_seq, opened=False))
+        shown = self._require(wanted, "when the atom was recorded")
+        last, created = shown[0], shown[-1]
+        if any(getattr(event.header.detail, "id", None) != id for event in shown):
+            raise VerificationError(f"the service proves events that are not on atom {show_id(id)}")
+        body = NO_ATOM._replace(created=None) if state is State.ERASED else recorded.body
+        return Atom(
+            id=show_id(id),
+            state=state,
+            tags=tuple(_spelled(tags, body.tags)),
+            meta=dict(body.meta or {}),
+            aliases=body.aliases or (),
+            created=created.header.time if body.created is None else body.created,
+            updated=last.header.time,
+            tombstone=None if is_live else Tombstone(last.header.time, last.body.reason, last.header.actor),
+            **{name: getattr(body, name) for name in _FROM_BODY},
+            **{name: getattr(value, name) for name in _FROM_LEAF},
+        )
 
-    def _compare(self, atom: Atom, id: bytes) -> None:  # noqa: A002
-        is_erased = atom.state is State.ERASED
-        claims: list[Claim] = [AtomIs(id, atom.state, opened=not is_erased)]
-        claims += [EventIs(seq, opened=False) for seq in sorted({atom.created_seq, atom.last_seq})]
-        if atom.state is State.LIVE:
-            claims += [HasTag(id, identity) for identity in dict.fromkeys(map(tag_identity, atom.tags))]
-        shown: tuple[Any, ...] = self._require(claims, "what it answered")
-        value: Value = shown[0].value
-        events = {one.claim.seq: one for one in shown if isinstance(one, LoggedEvent)}
-        for name in _FROM_LEAF:
-            if getattr(atom, name) != getattr(value, name):
-                raise _contradiction(atom.id, name)
-        if atom.updated != events[value.last_seq].header.time:
-            raise _contradiction(atom.id, "updated")
-        created = events[value.created_seq].header.time
-        if is_erased:
-            _compare_nothing(atom, created)
-        else:
-            _compare_body(atom, shown[0].body, created, value)
-        _compare_tombstone(atom, events[value.last_seq])
+    def _recorded(self, id: bytes) -> tuple[Any, tuple[str, ...]]:  # noqa: A002
+        """Return the fact about an atom in the state that it has, and the identities of all its tags."""
+        for state in (State.LIVE, State.TOMBSTONED):
+            try:
+                atom, tags = self._shown([AtomIs(id, state, opened=True), TagsOf(id, state)])
+            except RefusedError:
+                continue
+            except NotFoundError:
+                self._require([NoAtom(id)], "that the atom was never recorded")
+                raise
+            return atom, tags.tags
+        (atom,) = self._require([AtomIs(id, State.ERASED, opened=False)], "any state of the atom")
+        return atom, ()
 
     def tagged(self, tag: str) -> tuple[str, ...]:
         """Return the ids of all live atoms that have a tag, in the order of writing.
@@ -161,18 +167,20 @@ class Proved:
 
     def _listed(self, some: Claim, none: Claim) -> tuple[str, ...]:
         try:
-            (fact,) = self._prover.show([some]).facts
+            (fact,) = self._shown([some])
         except RefusedError:
             self._require([none], "that the list is empty")
             return ()
-        if not isinstance(fact, (AllTagged, AllMentioning)):
-            raise VerificationError("the proof of the service shows no list")
-        return tuple(str(UUID(bytes=atom.id)) for atom in fact.atoms)
+        return tuple(show_id(atom.id) for atom in fact.atoms)
+
+    def _shown(self, claims: Sequence[Claim]) -> tuple[Any, ...]:
+        """Return the facts that show `claims`, each of the type that its claim has."""
+        return self._prover.show(claims).facts
 
     def _require(self, claims: Sequence[Claim], what: str) -> tuple[Any, ...]:
         """Return the facts that show `claims`; a refusal of the service contradicts its answer."""
         try:
-            return self._prover.show(claims).facts
+            return self._shown(claims)
         except (RefusedError, NotFoundError) as error:
             raise VerificationError(
                 f"the service does not prove {what}: {error}",
@@ -183,8 +191,8 @@ class Proved:
 def _repeated(ask: Callable[[], T]) -> T:
     """Return the result of `ask`.
 
-    If an answer and its proof contradict each other, call it again, because the memory may have changed
-    between the two. The contradiction remains if the service lies.
+    If a proof is refused, call it again, because the memory may have changed between two proofs of one
+    answer. The refusal remains if the service lies.
     """
     for _ in range(TRIES - 1):
         try:
@@ -194,40 +202,7 @@ def _repeated(ask: Callable[[], T]) -> T:
     return ask()
 
 
-def _compare_body(atom: Atom, body: AtomBody, created: int, value: Value) -> None:
-    for name in _FROM_BODY:
-        if getattr(atom, name) != getattr(body, name):
-            raise _contradiction(atom.id, name)
-    if atom.meta != dict(body.meta or {}):
-        raise _contradiction(atom.id, "meta")
-    if atom.aliases != (body.aliases or ()):
-        raise _contradiction(atom.id, "aliases")
-    if atom.created != (created if body.created is None else body.created):
-        raise _contradiction(atom.id, "created")
-    # Without an event after the content, the tags are those that it was written with.
-    if value.last_seq == value.payload_seq and set(atom.tags) != set(body.tags):
-        raise _contradiction(atom.id, "tags")
-
-
-def _compare_nothing(atom: Atom, created: int) -> None:
-    """Check that nothing is left of the content of an erased atom."""
-    for name in (*_FROM_BODY, "tags", "meta", "aliases"):
-        if getattr(atom, name):
-            raise _contradiction(atom.id, name)
-    if atom.created != created:
-        raise _contradiction(atom.id, "created")
-
-
-def _compare_tombstone(atom: Atom, last: LoggedEvent) -> None:
-    """Check that an atom has a tombstone unless it is live. The last event on the atom made the tombstone."""
-    tombstone, header = atom.tombstone, last.header
-    expected = None if atom.state is State.LIVE else (header.time, header.actor)
-    if expected != (None if tombstone is None else (tombstone.at, tombstone.by)):
-        raise _contradiction(atom.id, "tombstone")
-
-
-def _contradiction(id: str, field: str) -> VerificationError:  # noqa: A002
-    return VerificationError(
-        f"the service returned a {field} of atom {id} that differs from the proved one",
-        hint="do not trust its answers; report this to the operator of the service",
-    )
+def _spelled(identities: Iterable[str], tags: Iterable[str]) -> Iterator[str]:
+    """Return each tag as it is spelled in `tags`; one that is not in `tags` is spelled as its identity."""
+    spellings = {tag_identity(tag): tag for tag in tags}
+    return (spellings.get(identity, identity) for identity in identities)

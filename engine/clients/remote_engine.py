@@ -231,7 +231,7 @@ class RemoteEngine(Memory):
             )
         if as_of is not None:
             moment = sent(operations()["root"], (), {"as_of": as_of}).body["as_of"]
-            return self._prover.show_at(wanted, moment).proof
+            return self._prover.show_at(wanted, as_of, moment).proof
         if checkpoint is not None:
             return self._prover.show_to(wanted, checkpoint).proof
         return self._prover.show(wanted).proof

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from threading import Lock
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, cast
 from uuid import UUID
 
 from engine.base.errors import (
@@ -18,8 +18,10 @@ from engine.base.errors import (
     system_failure,
 )
 from engine.base.outside_files import PUBLIC, read_file, replace_file
+from engine.base.times import microseconds
 from engine.base.validation import folded_tag, several
 from engine.clients.wire.json_calls import SentProof
+from engine.store.past import AsOf
 from engine.trust.notes.known_checkpoints import check_pair
 from engine.trust.proving.prove import Proof, term_of
 from proofs.basis import Basis, LogHead, Root
@@ -30,6 +32,7 @@ from proofs.claims import (
     BeginsWithRoot,
     Claim,
     EdgeIs,
+    EventIs,
     LogBegins,
     NoEdge,
     NoneMentioning,
@@ -37,13 +40,16 @@ from proofs.claims import (
 from proofs.errors import ProofError
 from proofs.note import NOTE_BYTES_MAX, Checkpoint, Note, format_note, origin_of, parse_note
 from proofs.proof_file import decode, sort_claims
-from proofs.verified import Verified
+from proofs.verified import LoggedEvent, LogPrefix, Verified
 from proofs.verifier import verify
 
 Call = Callable[..., Any]
 """`call(operation, **arguments)` returns the result of an operation."""
 
-_IDS: Final = {"atom": (0,), "edge": (0, 2), "no-edge": (0, 2), "tag": (0,), "no-tag": (0,)}
+_IDS: Final = {
+    **dict.fromkeys(("atom", "tag", "no-tag", "in", "not-in", "tags", "edges-from", "edges-to"), (0,)),
+    **dict.fromkeys(("edge", "no-edge"), (0, 2)),
+}
 """Name of a claim → the positions of the words that may be shortened ids."""
 
 
@@ -147,26 +153,45 @@ class Prover:
         )
         return InconsistentError(problem, known=known[0].text, found=(stated.text,))
 
-    def show_at(self, claims: Sequence[Claim], moment: Any) -> Shown:
-        """Return a proof of `claims` about an earlier moment.
+    def show_at(self, claims: Sequence[Claim], moment: AsOf, sent_moment: Any) -> Shown:
+        """Return a proof of `claims` about an earlier moment, which is `sent_moment` as JSON.
 
-        A second proof shows that the present log begins with the log of that moment.
+        A second proof shows that the present log begins with the log of that moment. If the moment is a time,
+        it also shows that the last event of that log is not later, and that the next event is later.
 
         Raises:
             EngineError: As for `show`.
         """
-        sent = self._call("prove", claims=[_sent_words(claim) for claim in claims], as_of=moment)
+        sent = self._call("prove", claims=[_sent_words(claim) for claim in claims], as_of=sent_moment)
         basis = claimed_basis(sent)
         facts = _facts(sent, basis, claims)
-        begins = BeginsWithRoot(basis.root)
         try:
-            self.show([begins], {begins: sent.size})
+            self._check_moment(sent.size, basis, moment)
         except (RefusedError, NotFoundError) as refused:
             raise VerificationError(
                 f"the service does not prove that its log continues the log of that moment: {refused}",
                 hint="do not trust its answers; report this to the operator of the service",
             ) from refused
         return Shown(facts, Proof(sent.data, basis, tuple(claims), facts, sent.size, sent.replayed))
+
+    def _check_moment(self, size: int, basis: Basis, moment: AsOf) -> None:
+        """Check that the present log had `size` events at `moment`, and that it begins with that log."""
+        begins, last = BeginsWithRoot(basis.root), EventIs(max(size, 1) - 1, opened=False)
+        prefix, ending = cast(
+            "tuple[LogPrefix, LoggedEvent]", self.show([begins, last], {begins: size}).facts
+        )
+        if isinstance(moment, int):
+            is_right = size == moment + 1
+        else:
+            until = microseconds(moment, "as_of")
+            is_right = ending.header.time <= until
+            if is_right and size < prefix.into:
+                (following,) = cast("tuple[LoggedEvent]", self.show([EventIs(size, opened=False)]).facts)
+                is_right = following.header.time > until
+        if not is_right:
+            raise VerificationError(
+                f"the service proved the claims about another moment: after event {size - 1}"
+            )
 
     def show_to(self, claims: Sequence[Claim], note: str | LogHead) -> Shown:
         """Return a proof of `claims` against a checkpoint that the caller trusts.
@@ -186,7 +211,8 @@ class Prover:
                 raise InvalidInputError(f"the checkpoint is not a note of a store: {error}") from error
         sent = self._call("prove", claims=[_sent_words(claim) for claim in claims], checkpoint=text)
         facts = _facts(sent, head, claims)
-        return Shown(facts, Proof(sent.data, head, tuple(claims), facts, sent.size, sent.replayed))
+        size = decode(sent.data, sort_claims(claims)).opening.size
+        return Shown(facts, Proof(sent.data, head, tuple(claims), facts, size, sent.replayed))
 
     def parsed(self, claims: Iterable[Claim | Sequence[str]]) -> list[Claim]:
         """Return claims as objects. Ids may be shortened; a word stands for its term, a tag for its identity.
@@ -207,8 +233,13 @@ class Prover:
             return claim
         name, *arguments = [str(word) for word in several(given, "the words of a claim")] or [""]
         for at in _IDS.get(name, ()):
-            if at < len(arguments) and len(arguments[at].replace("-", "")) < 32:
+            digits = arguments[at].replace("-", "") if at < len(arguments) else ""
+            if 0 < len(digits) < 32:
                 arguments[at] = self._call("resolve", id=arguments[at])
+                if not arguments[at].replace("-", "").startswith(digits.lower()):
+                    raise VerificationError(
+                        f"the service returned another id than one that begins with {digits}"
+                    )
         if name in {"tag", "no-tag", "tagged", "none-tagged"} and arguments:
             arguments[-1] = folded_tag(arguments[-1])
         if name in {"term", "no-term"} and arguments:
