@@ -5,6 +5,7 @@ The view consists of the segments and of the tail, whose documents have no rows 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
@@ -271,8 +272,15 @@ class IndexView:
     def _lengths(self) -> list[PartLengths]:
         """The lengths of the documents of each part."""
         parts = self._cache.lengths(self._rows, self._segments)
-        tail = part_lengths(self._tail.columns.lengths) if self._tail.documents else PartLengths(b"", 0, 0)
+        tail = part_lengths(self._tail.columns.lengths) if self._tail.documents else PartLengths(b"", 0, 0, 0)
         return [*parts, tail]
+
+    @cached_property
+    def spread(self) -> float:
+        """The standard deviation of the lengths of all documents, divided by their average; 0 without any."""
+        # The sums are integers, so the spread does not depend on the order of the documents.
+        total, squares = self.total_length, sum(part.squares for part in self._lengths)
+        return math.sqrt(max(0, self.counted * squares - total * total)) / total if total else 0.0
 
     def norms(self, k1: float, b: float) -> Norms:
         """Return the lengths of all documents, and their norms with BM25's constants k1 and b.

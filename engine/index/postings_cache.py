@@ -60,6 +60,8 @@ class PartLengths(NamedTuple):
     raw: bytes
     shortest: int
     longest: int
+    squares: int
+    """The sum of the squares of the lengths."""
 
 
 class _CachedRows(NamedTuple):
@@ -351,4 +353,5 @@ def df_of(row: bytes) -> int:
 
 def part_lengths(decoded: NDArray[np.uint16]) -> PartLengths:
     """Return the lengths of the documents of one part in the form of `Norms`."""
-    return PartLengths(decoded.astype("<u2").tobytes(), int(decoded.min()), int(decoded.max()))
+    squares = int((decoded.astype("u8") ** 2).sum())
+    return PartLengths(decoded.astype("<u2").tobytes(), int(decoded.min()), int(decoded.max()), squares)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
+from statistics import fmean, pstdev
 
 import numpy as np
 import pytest
@@ -177,6 +178,14 @@ def test_gains_equal_the_formula(count: int, term: str, constants: tuple[float, 
     """A gain is tf / (norm + tf) with the weighted head in tf, and df counts texts only."""
     expected = plain_values(_DOCUMENTS[count], term, *constants, head)
     assert values_of(_WORLDS[count].view(), term, *constants, head) == expected
+
+
+@pytest.mark.parametrize("count", [1, 250, 700])
+def test_the_spread_is_the_deviation_of_the_lengths(count: int) -> None:
+    """The spread is the standard deviation of all lengths, in segments and in the tail, by their average."""
+    there = [one for one in _DOCUMENTS[count] if one is not NO_DOCUMENT]
+    lengths = [sum(word not in STOP_WORDS for word in one.text) for one in there]
+    assert _WORLDS[count].view().spread == pytest.approx(pstdev(lengths) / fmean(lengths))
 
 
 def test_rows_are_read_once() -> None:

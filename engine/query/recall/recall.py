@@ -55,6 +55,7 @@ from engine.query.recall.signals.words import (
     FEEDBACK_ANSWERS,
     apply_provenance,
     boost_dates,
+    boost_first_person,
     boost_labels,
     boost_texts,
     by_words,
@@ -177,6 +178,7 @@ def rank(run: RecallRun, target: int, most: int, first: int) -> Ranking:
     pool, heaviest, term_scores = pool_of(run, words, most)
     boost_labels(run, pool)
     boost_dates(run, pool)
+    boost_first_person(run, pool)
     apply_provenance(run, pool)
     mentions = Mentions(run.question.terms, heaviest, weights, term_scores)
     level = _level_of(run, mentions)

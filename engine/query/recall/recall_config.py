@@ -93,6 +93,13 @@ class Signals:
 
     head: float = 2.0
     """The weight (BM25F) of a term in the title or in the speaker's label, relative to a term in the text."""
+    length: float = 0.7
+    """BM25's b is at least this share of the spread of the lengths of all texts: their standard deviation,
+    divided by their average.
+
+    If all texts are about equally long, a longer one says more about its subject. If a memory holds remarks
+    beside long answers, an answer contains many words only because it is long.
+    """
     label: float = 0.5
     """If an atom without a title begins with a speaker's label (`Maria:`) that contains a word of the
     question, its score rises by this share."""
@@ -130,6 +137,8 @@ class Signals:
 
     An atom matches if it was created at that time, or if the question asks when and the atom contains a time.
     """
+    person: float = 0.5
+    """If the question says "I" or "my", an atom that says so, too, gains up to this share of its score."""
     internal: float = 2.0
     """The score of an external atom is divided by this factor once, and the score of an atom in quarantine
     twice. The score of an internal atom is not divided."""

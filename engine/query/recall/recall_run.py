@@ -39,6 +39,9 @@ CHARS_MAX: Final = 1 << 20
 ATOM_CHARS: Final = 1 << 10
 """The number of characters counted for an atom besides its content: about the bytes of its objects."""
 
+B_MAX: Final = 0.95
+"""The largest b that the lengths of the texts can lead to."""
+
 ALIAS: Final = "alias"
 """The signal of an alias in the question. Its amounts are always kept, because they decide what a hit is."""
 
@@ -134,6 +137,11 @@ class RecallRun:
         """An array that holds True for each ordinal of an allowed atom, and False for every other ordinal."""
         return self.atoms.mask
 
+    @property
+    def b(self) -> float:
+        """BM25's b: the configured one, or more if the lengths of texts differ much (`Signals.length`)."""
+        return max(self.config.bm25.b, min(B_MAX, self.signals.length * self.index.spread))
+
     def lists(
         self,
         terms: Sequence[WeightedTerm],
@@ -141,7 +149,7 @@ class RecallRun:
         tags: Sequence[tuple[float, BitMap]] = (),
     ) -> Lists:
         """Prepare the scores of documents for weighted terms and tags (see `Lists`)."""
-        norms = self.index.norms(self.config.bm25.k1, self.config.bm25.b)
+        norms = self.index.norms(self.config.bm25.k1, self.b)
         return Lists(self.index, norms, terms, head, tags)
 
     def find(self, terms: Sequence[str], *, heads: bool = False) -> dict[str, TermRows]:

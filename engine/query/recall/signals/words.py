@@ -23,7 +23,7 @@ from engine.followers.tags import day_of, union, values
 from engine.index.index_view import TermRows
 from engine.query.recall.recall_run import LoadedAtom, Pool, RecallRun
 from engine.query.recall.signals.scoring import Lists, WeightedTerm, idf, weighted_terms
-from engine.text.analyzer import KERNEL_TERMS, STOP_WORDS, analyze_query
+from engine.text.analyzer import KERNEL_TERMS, STOP_WORDS, analyze_query, index_terms
 from engine.text.language.parts_of_speech import forms_of
 from engine.text.language.snippets import one_by_one
 from proofs.leaves import Group, tag_identity
@@ -66,6 +66,11 @@ DAYS_MAX: Final = 400
 
 Each day is looked up separately.
 """
+
+FIRST_PERSON: Final = ("i", "my")
+"""The words by which a person speaks of itself, in ascending order."""
+
+_SECOND_PERSON: Final = ("you", "your")
 
 _TIME_TERMS: Final = frozenset(
     analyze_query(
@@ -243,6 +248,19 @@ def boost_dates(run: RecallRun, pool: Pool) -> None:
         created = union(run.rows, ((Group.DAY, day) for day in sorted(set(days))))
         there = np.fromiter(map(created.__contains__, pool.ordinals.tolist()), np.bool_, len(pool))
         pool.multiply("time", 1.0 + run.signals.time * there)
+
+
+def boost_first_person(run: RecallRun, pool: Pool) -> None:
+    """Boost atoms that say "I" or "my" if the question does, and is not about what somebody told the asker.
+
+    The factor is 1 + s · (the mean over `FIRST_PERSON` of tf / (norm + tf)), with the weight s of the signal
+    `person`. So a remark of a person about itself gains more than a long text that says "I" once.
+    """
+    share, asked = run.signals.person, set(index_terms(run.question.text))
+    if not share or asked.isdisjoint(FIRST_PERSON) or not asked.isdisjoint(_SECOND_PERSON) or not len(pool):
+        return
+    said = [WeightedTerm(term, 1.0, rows) for term, rows in run.find(FIRST_PERSON).items() if rows.df]
+    pool.multiply("person", 1.0 + share * run.lists(said).at(pool.ordinals).scores / len(FIRST_PERSON))
 
 
 def _days(run: RecallRun, start: int, end: int) -> list[str]:

@@ -202,6 +202,34 @@ def test_an_atom_with_several_names_of_the_question_comes_first(question: str) -
     assert keys(ask(atoms, question).hits) == ["two", "one"]
 
 
+def test_a_remark_comes_before_a_long_answer_if_lengths_differ_much() -> None:
+    """`length`: beside remarks, a long answer is at a disadvantage; among texts of one length, it is not."""
+    remark = named("remark", "The kettle leaks near its handle", 1)
+    answer = named("answer", "kettle, " * 5 + "honey, flowers and hives " * 16, 2)
+    question = "Which kettle is it?"
+    remarks = [remark, answer, *fillers(30)]
+    assert decided("length", remarks, question) == ["answer", "remark"]
+    alike = [remark, answer, *fillers(30, "kindly mention some long matters " * 12)]
+    assert decided("length", alike, question) == ["answer", "answer"]
+
+
+@pytest.mark.parametrize(
+    ("question", "first"),
+    [
+        ("Which kettle did I buy?", "own"),
+        ("Which kettle did you say I should buy?", "other"),
+        ("Which kettle did Anna buy?", "other"),
+    ],
+)
+def test_who_asks_about_himself_finds_what_he_said(question: str, first: str) -> None:
+    """`person`: a question with "I" raises the texts with "I", unless it is about what somebody told "me"."""
+    atoms = [
+        named("other", "Buy the kettle in the shop", 1),
+        named("own", "My kettle: I buy it in the shop", 2),
+    ]
+    assert decided("person", atoms, question) == ["other", first]
+
+
 def test_what_is_internal_comes_before_what_is_external_and_that_before_quarantine() -> None:
     """`internal`: each provenance has half the score of the one before."""
     atoms = [
