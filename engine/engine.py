@@ -599,8 +599,8 @@ class Engine:
         from engine.ledger.entities import ENTITY
 
         instance(command, Add, "command")
-        place = command.id, command.key, command.sequence
-        if place != (None, None, None) or command.occurrence or command.kind == ENTITY:
+        place = command.id, command.key, command.sequence, command.occurrence
+        if any(one is not None for one in place) or command.kind == ENTITY:
             return self.apply([command], actor=actor)[0]
         from engine.index.copies.held_text import held
         from engine.store.add_unless_held import add_unless_held

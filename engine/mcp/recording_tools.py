@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from engine.base.errors import InvalidInputError
+from engine.base.limits import INTEGER_MAX
 from engine.mcp.exploring_tools import ID, beginning, received
 from engine.mcp.profiles import redacted
-from engine.mcp.tool_definition import Arguments, Fields, Schema, Tool, described, members, text, texts
+from engine.mcp.tool_definition import Arguments, Fields, Schema, Tool, described, members, number, text, texts
 
 if TYPE_CHECKING:
     from engine.commands import Command
@@ -66,6 +67,7 @@ REMEMBER = Tool(
             "title": text("Short title.", most=LINE_CHARS_MAX),
             "tags": _tags("Prefer existing tags."),
             "source": text("Its origin.", most=LINE_CHARS_MAX),
+            "sequence": number("Place in the source.", most=INTEGER_MAX),
             "kind": text("Kind; note by default.", most=KIND_CHARS_MAX),
             "key": text("Your name for the atom.", most=LINE_CHARS_MAX),
             "provenance": described(

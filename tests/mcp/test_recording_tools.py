@@ -51,6 +51,14 @@ def test_a_text_is_stored_again_on_request(memory: Memory) -> None:
     assert answer["near"][0].startswith(f"{first} | Kettle | The kettle in the kitchen")
 
 
+def test_a_turn_that_repeats_another_is_stored(memory: Memory) -> None:
+    """An equal text at another place of its source is another atom, and a repeated call adds nothing."""
+    turn = {"text": "Ben: Yes.", "source": "chat"}
+    atoms = [memory.found("remember", **turn, sequence=place)["id"] for place in (4, 9, 9)]
+    assert atoms[0] != atoms[1] == atoms[2]
+    assert [memory.engine.get(atom).sequence for atom in atoms[:2]] == [4, 9]
+
+
 def test_meta_is_recorded_and_filtered(memory: Memory) -> None:
     """Entries are KEY=VALUE, and a term `meta.KEY:VALUE` of a filter finds them."""
     first = memory.found("remember", text=LONG, meta=["project=atlas", "n=2"])["id"]

@@ -63,6 +63,7 @@ def test_an_equal_or_nearly_equal_text_is_named(memory: Engine, text: str, equal
         (LONG, {"source": "b.md", "key": "kettle"}),
         (LONG, {"id": id_of(2)}),
         (LONG, {"occurrence": 1}),
+        (LONG, {"source": "b.md", "occurrence": 0}),
         (LONG, {"kind": "entity"}),
     ],
 )
