@@ -7,7 +7,7 @@ revised or hidden the atom, a new text in the file conflicts with the atom. Both
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from backends.base import Reader
@@ -17,11 +17,12 @@ from engine.commands.atoms import Add, Revise, is_destroyed
 from engine.commands.conflicts import CONFLICTS_WITH, KeepBoth
 from engine.commands.file_texts import Known
 from engine.commands.new_ids import NewIds, Planned
-from engine.commands.reconcile import GONE, RetireAtom, UpsertAtom, page_facts
+from engine.commands.reconcile import GONE, RetireAtom, UpsertAtom, agree
 from engine.commands.transaction import Command, Transaction, receipt
 from engine.ledger.queries import edges_at, recorded_type_code
 from engine.ledger.records import AtomRecord, read_atom
-from proofs.leaves import State, tag_identity
+from proofs.events import AtomBody
+from proofs.leaves import State
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,34 +55,44 @@ def continued(
         # The command would be refused, as for a new atom; the recorded text is no longer in the file.
         planned, commands = ids.planned(rows, add)
         return planned, [*commands, RetireAtom(record.id, GONE)]
-    if untouched or (equal and record.state is State.TOMBSTONED and known.is_own):
-        needed = [] if untouched and _matches(known, add) else [UpsertAtom(add, atom=record.id)]
-        return Planned(record.id, is_new=False), needed
-    relocated = [Relocate(record.id, add)] if _has_moved(known, add) else []
+    moved = _moved(rows, known, add)
+    if untouched or (equal and (known.is_own or known.is_live)):
+        needed = [] if known.is_live and _matches(known, add) else [UpsertAtom(add, atom=record.id)]
+        return Planned(record.id, is_new=False), [*needed, *moved]
+    relocated = [Relocate(record.id, add)] if known.is_live and has_moved(known.body, add) else []
     if equal:
-        return Planned(record.id, is_new=False), relocated
+        return Planned(record.id, is_new=False), [*relocated, *moved]
     planned, commands = ids.planned(rows, add)
     return planned, [*(KeepBoth(one.wanted, _other_side(rows, record)) for one in commands), *relocated]
 
 
-def _has_moved(known: Known, add: Add) -> bool:
-    """Return True if a live atom by a different actor still has the former source or folder of its file."""
-    body = known.body
-    if not known.is_live or None in {body.source, add.source}:
-        return False
+def has_moved(body: AtomBody, add: Add) -> bool:
+    """Return True if an atom of a file still has a former source or folder of the file."""
     return body.source != add.source or (None not in {body.folder, add.folder} and body.folder != add.folder)
+
+
+def _moved(rows: Reader, known: Known, add: Add) -> Iterator[Relocate]:
+    """Yield the commands by which the atoms that are or were in conflict with a text follow it."""
+    code = recorded_type_code(rows, CONFLICTS_WITH) if has_moved(known.body, add) else None
+    if code is None:
+        return
+    ends = [known.record.id]
+    for end in ends:  # grows: the other side may be a text of the file itself, revised by hand since
+        for edge in edges_at(rows, end, Direction.OUT, (code,), tombstoned=True):
+            other = read_atom(rows, edge.dst)
+            if other is not None and other.source == known.body.source and other.id not in ends:
+                ends.append(other.id)
+    yield from (Relocate(end, add) for end in ends[1:])
 
 
 def _matches(known: Known, add: Add) -> bool:
     """Return True if `UpsertAtom` would clearly not change the atom."""
-    body, record = known.body, known.record
+    body = known.body
     return (
-        (body.content, body.title, body.kind, body.source, body.sequence)
-        == (add.content, add.title, add.kind, add.source, add.sequence)
-        and add.created in {None, body.created}
-        and not page_facts(add, body)
+        (not known.is_own or (body.content, body.title, body.kind) == (add.content, add.title, add.kind))
+        and (body.source, body.sequence) == (add.source, add.sequence)
         and (add.folder in {None, body.folder} or body.folder is None)
-        and {*map(tag_identity, add.tags)} == {*map(tag_identity, record.tags)}
+        and agree(add, known.record, body)
     )
 
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from backends.base import Reader
 from engine.commands.atoms import Add
 from engine.commands.file_texts import given_by
-from engine.commands.reconcile import UpsertAtom, is_written_by
+from engine.commands.reconcile import UpsertAtom
 from engine.ledger.journal import entries_back
 from engine.ledger.layout import atom_key
 from engine.ledger.queries import bodies_of
@@ -72,7 +72,7 @@ class NewIds:
 
     def _is_taken_over(self, rows: Reader, record: AtomRecord, content: str) -> bool:
         """Return True if a different actor changed the source of an atom with this text."""
-        if is_written_by(rows, record, self._actor) or _placed_by(rows, record) == self._actor:
+        if _placed_by(rows, record) == self._actor:
             return False
         (body,) = bodies_of(rows, [record])
         return body.content == content or given_by(rows, record, self._actor) is not None

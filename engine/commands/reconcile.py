@@ -7,8 +7,9 @@ other processes may write in between.
 
 The commands change only data that their own actor (the actor of the transaction) changed last:
 
-- An atom that another actor revised keeps that revision; an atom that another actor hid stays hidden.
-- A tag that another actor added stays; a tag that another actor removed is not added again.
+- An atom whose text another actor revised keeps that text; an atom that another actor hid stays hidden.
+- A tag, alias or value of meta that another actor added stays; one that another actor removed is not added
+  again. The same holds for the time of the atom.
 - An edge that another actor added stays; an edge that another actor removed is not added again.
 
 With `override`, these restrictions do not apply to the atom or edge of the command: the atom or edge is
@@ -18,12 +19,16 @@ removed.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final
 
 from backends.base import Reader
+from engine.base.errors import LimitError
+from engine.base.limits import ALIASES_MAX
 from engine.base.model import Direction, Receipt
+from engine.base.validation import meta as checked_meta
 from engine.base.validation import show_id
 from engine.base.validation import tags as checked_tags
 from engine.commands.atoms import Add, Revise, Revive, Tag, Tombstone, Untag, is_destroyed
@@ -32,7 +37,7 @@ from engine.commands.transaction import Command, Transaction, receipt
 from engine.ledger.journal import entries_back, read_header
 from engine.ledger.queries import body_of, edges_at
 from engine.ledger.records import AtomRecord, Lookup, default_id_of
-from proofs.events import AtomBody, EdgeBody, EdgeDetail, EventKind, TagsBody
+from proofs.events import AtomBody, EdgeBody, EdgeDetail, EventKind, Scalar, TagsBody
 from proofs.leaves import EdgeType, State, tag_identity
 
 BACK: Final = "back in its file"
@@ -54,9 +59,9 @@ def is_written_by(rows: Lookup, record: AtomRecord, actor: str) -> bool:
     A revision that repeats the content, for example to change only the source, does not make its actor the
     author.
     """
-    if not is_by(rows, record.payload_seq, actor):
-        return False
-    return record.version == 1 or next(authors(rows, record))[1] == actor
+    if record.version == 1:
+        return is_by(rows, record.payload_seq, actor)
+    return next(authors(rows, record))[1] == actor
 
 
 def authors(rows: Lookup, record: AtomRecord) -> Iterator[tuple[AtomBody, str]]:
@@ -102,15 +107,17 @@ def is_refused(
     return any(is_destroyed(rows, id_key, content) for content in contents)
 
 
-_TEXTS: Final = ("content", "title", "kind", "source", "sequence")
+_WRITTEN: Final = ("content", "title", "kind")
+_TEXTS: Final = (*_WRITTEN, "source", "sequence")
 
 
 @dataclass(frozen=True, slots=True)
 class UpsertAtom:
     """Add an atom or, if it is already recorded, change it to match `wanted`.
 
-    Content, title, kind, source, sequence, time and tags of a recorded atom are changed to match. All other
-    fields are used only for a new atom.
+    Content, title, kind, source, sequence, folder, time, tags, aliases and meta of a recorded atom are
+    changed to match. If another actor wrote the text, content, title and kind stay. All other fields are used
+    only for a new atom.
     """
 
     wanted: Add
@@ -151,75 +158,107 @@ class UpsertAtom:
                 return receipt(atom, State.TOMBSTONED)
             Revive(show_id(atom), self.reason, self.wanted.force).decide(tx)
             record = tx.atom(atom) or record
-        if self.override or is_written_by(tx.rows, record, tx.actor):
-            self._update(tx, record, body)
+        self._update(tx, record, body)
         return receipt(atom, State.LIVE, *tx.events[first:])
 
     def _matches(self, record: AtomRecord, present: AtomBody) -> bool:
         """Return True if a live atom is as wanted. `record` and `present` are its record and its body."""
-        tags = checked_tags(self.wanted.tags)
-        if self._changes(present):
-            return False
-        return tags == record.tags or set(map(tag_identity, tags)) == set(map(tag_identity, record.tags))
+        return not self._changes(present) and agree(self.wanted, record, present)
 
     def _changes(self, present: AtomBody) -> dict[str, Any]:
-        """Return the fields, other than tags, in which the wanted atom differs from the body of the atom."""
+        """Return the fields in which the wanted atom differs from the body of the atom, except its facts."""
         # A folder is not recorded later, because that alone would revise every atom of an older store.
         wanted = self.wanted
         given = wanted.content, wanted.title, wanted.kind, wanted.source, wanted.sequence
         before = (*present[:3], *present[5:7])
         each = zip(_TEXTS, given, before, strict=True)
         fields: dict[str, Any] = {name: value for name, value, other in each if value != other}
-        if wanted.created not in {None, present.created}:
-            fields["created"] = wanted.created
-        if not self.override:
-            fields |= page_facts(wanted, present)
         if None not in {wanted.folder, present.folder} and wanted.folder != present.folder:
             fields["folder"] = wanted.folder
         return fields
 
     def _update(self, tx: Transaction, record: AtomRecord, present: AtomBody) -> None:
-        wanted, name = self.wanted, show_id(record.id)
-        fields = self._changes(present)
-        missing, gone = self._tags(tx, record, present)
+        name, fields = show_id(record.id), self._changes(present)
+        if self.override:
+            has = set(map(tag_identity, record.tags))
+            missing = [tag for tag in checked_tags(self.wanted.tags) if tag_identity(tag) not in has]
+            gone: list[str] = []
+            if self.wanted.created not in {None, present.created}:
+                fields["created"] = self.wanted.created
+        else:
+            if not is_written_by(tx.rows, record, tx.actor):
+                fields = {field: value for field, value in fields.items() if field not in _WRITTEN}
+            missing, gone, others = _fact_changes(tx, self.wanted, record, present)
+            fields |= others
         if fields:
             if missing or gone:
                 fields["tags"] = (*(tag for tag in record.tags if tag not in gone), *missing)
-            Revise(name, **fields, force=wanted.force).decide(tx)
+            Revise(name, **fields, force=self.wanted.force).decide(tx)
             return
         if missing:
             Tag(name, missing).decide(tx)
         if gone:
             Untag(name, gone).decide(tx)
 
-    def _tags(self, tx: Transaction, record: AtomRecord, present: AtomBody) -> tuple[list[str], list[str]]:
-        """Return the tags to add to a live atom, and the tags to remove from it."""
-        wanted = {tag_identity(tag): tag for tag in checked_tags(self.wanted.tags)}
-        has = {tag_identity(tag): tag for tag in record.tags}
-        if self.override:
-            return [tag for name, tag in wanted.items() if name not in has], []
-        if wanted.keys() == has.keys():
-            return [], []
-        if wanted.keys() == set(map(tag_identity, present.tags)) and not _tagged_since(tx, record):
-            return (
-                [],
-                [],
-            )  # other actors made the differences; checking this first usually saves reading the history
-        added, removed = _by_others(tx.rows, record, tx.actor)
-        missing = [tag for name, tag in wanted.items() if name not in has and name not in removed]
-        return missing, [tag for name, tag in has.items() if name not in wanted and name not in added]
+
+Fact = tuple[str, str]
+"""A statement about an atom apart from its text: the name of a field, and a tag, an alias or a key of meta."""
+_CREATED: Final = ("created", "")
 
 
-def page_facts(wanted: Add, present: AtomBody) -> dict[str, Any]:
-    """Return the wanted meta and aliases. A field is left out if `present` has the same value."""
+def _facts(
+    tags: Iterable[str], aliases: Iterable[str] | None, meta: Mapping[str, Scalar] | None, created: int | None
+) -> dict[Fact, Any]:
+    """Return the facts of an atom with their values."""
+    facts: dict[Fact, Any] = {("tags", tag_identity(tag)): tag for tag in tags}
+    facts |= {("aliases", alias): alias for alias in aliases or ()}
+    facts |= {("meta", key): value for key, value in (meta or {}).items()}
+    return facts if created is None else facts | {_CREATED: created}
+
+
+def agree(wanted: Add, record: AtomRecord, present: AtomBody) -> bool:
+    """Return True if the facts of an atom are those of `wanted`: its tags, aliases, meta and time."""
+    aliases, tags = wanted.aliases and tuple(wanted.aliases), checked_tags(wanted.tags)
+    return (
+        (aliases or None) == present.aliases
+        and (wanted.meta and dict(wanted.meta) or None) == present.meta
+        and wanted.created in {None, present.created}
+        and (tags == record.tags or {*map(tag_identity, tags)} == {*map(tag_identity, record.tags)})
+    )
+
+
+def _fact_changes(
+    tx: Transaction, wanted: Add, record: AtomRecord, present: AtomBody
+) -> tuple[list[str], list[str], dict[str, Any]]:
+    """Return the tags to add to a live atom, the tags to remove, and the changed aliases, meta and time.
+
+    A fact that another actor changed last stays as it is; all other facts become as wanted.
+    """
+    if agree(wanted, record, present) or (
+        # Other actors made the differences. Checking this first usually saves reading the history.
+        agree(wanted, record._replace(tags=present.tags), present) and not _tagged_since(tx, record)
+    ):
+        return [], [], {}
+    asked = wanted.body()
+    needed = _facts(asked.tags, asked.aliases, asked.meta, asked.created)
+    has = _facts(record.tags, present.aliases, present.meta, present.created)
+    others = _changed_by_others(tx.rows, record, tx.actor)
+    stays = {fact for fact in has if fact in others or (fact == _CREATED and fact not in needed)}
+    result = {fact: value for fact, value in has.items() if fact in stays}
+    result |= {fact: value for fact, value in needed.items() if fact not in others}
+    missing = [tag for (name, key), tag in result.items() if name == "tags" and (name, key) not in has]
+    gone = [tag for (name, key), tag in has.items() if name == "tags" and (name, key) not in result]
     fields: dict[str, Any] = {}
-    aliases = wanted.aliases if wanted.aliases is None else tuple(wanted.aliases)
-    if aliases != present.aliases:
+    aliases = tuple(value for (name, _), value in result.items() if name == "aliases")[:ALIASES_MAX]
+    if aliases != (present.aliases or ()):
         fields["aliases"] = aliases
-    meta = None if wanted.meta is None else dict(wanted.meta)
-    if meta != present.meta:
-        fields["meta"] = meta
-    return fields
+    meta = {key: value for (name, key), value in result.items() if name == "meta"}
+    if meta != (present.meta or {}):
+        with suppress(LimitError):  # the values of the other actors leave no room
+            fields["meta"] = checked_meta(meta)
+    if result.get(_CREATED) != present.created:
+        fields["created"] = result[_CREATED]
+    return missing, gone, fields
 
 
 def _tagged_since(tx: Transaction, record: AtomRecord) -> bool:
@@ -233,19 +272,31 @@ def _tagged_since(tx: Transaction, record: AtomRecord) -> bool:
     return False
 
 
-def _by_others(rows: Lookup, record: AtomRecord, actor: str) -> tuple[set[str], set[str]]:
-    """Return the tags that actors other than `actor` added, and the tags that these actors removed.
+def _changed_by_others(rows: Lookup, record: AtomRecord, actor: str) -> set[Fact]:
+    """Return the facts of an atom that an actor other than `actor` added, changed or removed.
 
-    Each tag is returned as its identity (`tag_identity`). For each tag, only the last change by one of these
-    actors counts. The function reads the atom's whole history. A revision repeats the tags that the atom
-    already has, so revisions by `actor` are ignored.
+    The function reads the atom's whole history. A revision repeats all facts, so each body is compared with
+    the facts before it.
     """
-    last: dict[str, bool] = {}
-    for header, body, _ in entries_back(rows, record.last_seq):
-        if header.actor != actor and isinstance(body, AtomBody | TagsBody):
-            for tag in map(tag_identity, body.tags):
-                last.setdefault(tag, header.kind is not EventKind.TAGS_REMOVED)
-    return {tag for tag, added in last.items() if added}, {tag for tag, added in last.items() if not added}
+    changed: set[Fact] = set()
+    facts: dict[Fact, Any] = {}
+    for header, body, _ in reversed(list(entries_back(rows, record.last_seq))):
+        if isinstance(body, AtomBody):
+            # Without a time of its own, an atom has the time of its first event, and later revisions repeat it.
+            created = facts.get(_CREATED, header.time) if body.created is None else body.created
+            new = _facts(body.tags, body.aliases, body.meta, created)
+        elif isinstance(body, TagsBody):
+            named = _facts(body.tags, None, None, None)
+            if header.kind is EventKind.TAGS_ADDED:
+                new = facts | named
+            else:
+                new = {fact: value for fact, value in facts.items() if fact not in named}
+        else:
+            continue
+        if header.actor != actor:
+            changed |= {fact for fact in facts.keys() | new.keys() if facts.get(fact) != new.get(fact)}
+        facts = new
+    return changed
 
 
 @dataclass(frozen=True, slots=True)

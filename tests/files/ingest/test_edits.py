@@ -43,7 +43,7 @@ def test_page_facts_are_recorded_once_and_follow_the_file(notes: Folder) -> None
 
 
 def test_aliases_given_by_hand_stay(notes: Folder) -> None:
-    """An alias and a meta value that a person gave to an atom of a file stay when the file is ingested."""
+    """An alias and a value of meta that a person gave stay, beside those that the file states later."""
     notes.write("a.md", "The kettle.\n")
     notes.ingest()
     (atom,) = notes.atoms("a.md")
@@ -51,7 +51,49 @@ def test_aliases_given_by_hand_stay(notes: Folder) -> None:
     notes.write("a.md", "---\naliases: [Tea]\n---\nThe kettle.\n")
     notes.ingest()
     (after,) = notes.atoms("a.md")
-    assert (after.aliases, after.meta) == (("Pot",), {"mine": 1})
+    assert (after.aliases, after.meta) == (("Pot", "Tea"), {"mine": 1})
+    assert not notes.ingest().changed
+    notes.write("a.md", "---\ntitle: Hot\n---\nThe kettle whistles.\n")
+    assert (notes.ingest().conflicts, notes.ingest().changed) == (0, False)
+    (last,) = notes.atoms("a.md")
+    assert (last.content, last.aliases) == ("The kettle whistles.", ("Pot",))
+    assert last.meta == {"page": "Hot", "mine": 1}
+
+
+def test_frontmatter_is_taken_over_after_a_revision_by_hand(notes: Folder) -> None:
+    """What a file states later about a text that a person revised is recorded; the text and tags stay."""
+    notes.write("a.md", "---\ntags: [tea, old]\n---\nThe kettle.\n")
+    notes.ingest()
+    (atom,) = notes.atoms("a.md")
+    notes.engine.revise(atom.id, content="By hand.")
+    notes.engine.tag(atom.id, "mine")
+    stated = "---\ntitle: Tea\naliases: [Pot]\ntags: [tea, new]\ndate: 1901-02-03\n---\n"
+    notes.write("a.md", f"{stated}The kettle.\n")
+    assert (notes.ingest().revised, notes.ingest().changed) == (1, False)
+    (after,) = notes.atoms("a.md")
+    assert (after.id, after.content) == (atom.id, "By hand.")
+    assert (after.aliases, after.meta, set(after.tags)) == (("Pot",), {"page": "Tea"}, {"tea", "new", "mine"})
+    assert after.created < 0
+    notes.write("a.md", f"{stated}The kettle whistles.\n")
+    assert notes.ingest().conflicts == 1
+
+
+def test_a_conflict_moves_with_its_file(notes: Folder) -> None:
+    """If the file of an open or settled conflict is renamed, the atoms of both sides get the new source."""
+    for text in ("The kettle.", "The kettle whistles all day."):
+        notes.write("a.md", text)
+        notes.ingest()
+        for atom in notes.atoms("a.md"):
+            notes.engine.revise(atom.id, content=f"By hand: {atom.content}")
+    notes.write("a.md", "The kettle whistles all night.")
+    notes.ingest()
+    settled, _ = notes.engine.conflicts()
+    notes.engine.settle(settled.file.id, settled.hand.id, "both")
+    notes.remove("a.md")
+    notes.write("b/tea.md", "The kettle whistles all night.")
+    notes.ingest()
+    assert (len(notes.texts("a.md")), len(notes.texts("b/tea.md"))) == (0, 3)
+    assert not notes.ingest().changed
 
 
 def atom_with(notes: Folder, word: str) -> Atom:
