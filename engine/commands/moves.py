@@ -26,6 +26,7 @@ from engine.commands.alignment import MOVED_MIN, WORDS_MIN
 from engine.commands.atoms import Add
 from engine.commands.continuing import continued
 from engine.commands.file_texts import Known
+from engine.commands.joined import Text, given_on
 from engine.commands.new_ids import NewIds, Planned
 from engine.commands.reconcile import GONE, RetireAtom
 from engine.commands.renames import FormerSources
@@ -56,6 +57,7 @@ class Moves:
         self._gained: list[_Gained] = []
         self._left: list[Known] = []
         self._size = 0
+        self._texts: list[Text] = []
 
     @property
     def is_full(self) -> bool:
@@ -73,7 +75,7 @@ class Moves:
 
         All commands of the collected plans must have been carried out, and `rows` must show their effect.
         """
-        origins = self._found(rows)
+        origins, self._texts = self._found(rows), []
         adds: dict[NewIds, list[Add]] = {}
         for gained, origin in zip(self._gained, origins, strict=True):
             if origin is None:
@@ -81,14 +83,25 @@ class Moves:
         for ids, new in adds.items():
             ids.prepare(rows, new)
         for gained, origin in zip(self._gained, origins, strict=True):
-            if origin is None:
-                yield gained.ids.planned(rows, gained.add)
-            else:
-                yield continued(rows, self._id_key, gained.add, origin, gained.ids)
+            planned, commands = (
+                gained.ids.planned(rows, gained.add)
+                if origin is None
+                else continued(rows, self._id_key, gained.add, origin, gained.ids)
+            )
+            self._texts.append(Text(gained.add.content, gained.add.source, planned.atom))
+            yield planned, commands
         self._left = _without(chain(self._left, self._own()), origins)
 
     def _own(self) -> list[Known]:
         return [gained.own for gained in self._gained if gained.own is not None]
+
+    def given_on(self, rows: Reader) -> Iterator[Command]:
+        """Yield the commands that give on what people put on texts that are now parts of other texts.
+
+        The commands of `settle` must have been carried out, and `rows` must show their effect.
+        """
+        gone = [one for one in self._left if one.is_own and one.is_live]
+        return given_on(rows, self._actor, gone, self._texts)
 
     def retire(self) -> Iterator[Command]:
         """Yield commands that hide the atoms whose texts are no longer in a file that was read."""

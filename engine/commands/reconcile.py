@@ -19,7 +19,7 @@ removed.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final
@@ -34,16 +34,22 @@ from engine.base.validation import tags as checked_tags
 from engine.commands.atoms import Add, Revise, Revive, Tag, Tombstone, Untag, is_destroyed
 from engine.commands.edges import Link, RegisterType, TypeName, Unlink, edge_data, edge_weight
 from engine.commands.transaction import Command, Transaction, receipt
-from engine.ledger.journal import entries_back, read_header
+from engine.ledger.journal import entries_back, read_entry, read_header
 from engine.ledger.queries import body_of, edges_at
 from engine.ledger.records import AtomRecord, Lookup, default_id_of
-from proofs.events import AtomBody, EdgeBody, EdgeDetail, EventKind, Scalar, TagsBody
+from proofs.events import AtomBody, EdgeBody, EdgeDetail, Entry, EventKind, Scalar, TagsBody
 from proofs.leaves import EdgeType, State, tag_identity
 
 BACK: Final = "back in its file"
 """The reason that is recorded by default when an atom is revived."""
 GONE: Final = "no longer in its file"
 """The reason that is recorded by default when an atom or edge is hidden."""
+
+JOINED: Final = "joined"
+"""The pipeline of the events that give what people put on a text to the atom that contains the text now.
+
+The tags, edges and other facts that these events add count as added by people.
+"""
 
 _TAGGING: Final = (EventKind.TAGS_ADDED, EventKind.TAGS_REMOVED)
 
@@ -202,7 +208,7 @@ class UpsertAtom:
 
 
 Fact = tuple[str, str]
-"""A statement about an atom apart from its text: the name of a field, and a tag, an alias or a key of meta."""
+"""What is stated about an atom apart from its text: the name of a field, and a tag, alias or key of meta."""
 _CREATED: Final = ("created", "")
 
 
@@ -216,12 +222,24 @@ def _facts(
     return facts if created is None else facts | {_CREATED: created}
 
 
+def _lists(facts: Mapping[Fact, Any]) -> dict[str, Any]:
+    """Return the aliases and the meta among some facts, each None if there are none.
+
+    If there are too many, the first aliases are returned, and no meta.
+    """
+    aliases = tuple(value for (name, _), value in facts.items() if name == "aliases")[:ALIASES_MAX]
+    fields: dict[str, Any] = {"aliases": aliases or None}
+    with suppress(LimitError):
+        fields["meta"] = checked_meta({key: value for (name, key), value in facts.items() if name == "meta"})
+    return fields
+
+
 def agree(wanted: Add, record: AtomRecord, present: AtomBody) -> bool:
     """Return True if the facts of an atom are those of `wanted`: its tags, aliases, meta and time."""
-    aliases, tags = wanted.aliases and tuple(wanted.aliases), checked_tags(wanted.tags)
+    tags = checked_tags(wanted.tags)
     return (
-        (aliases or None) == present.aliases
-        and (wanted.meta and dict(wanted.meta) or None) == present.meta
+        ((wanted.aliases and tuple(wanted.aliases)) or None) == present.aliases
+        and ((wanted.meta and dict(wanted.meta)) or None) == present.meta
         and wanted.created in {None, present.created}
         and (tags == record.tags or {*map(tag_identity, tags)} == {*map(tag_identity, record.tags)})
     )
@@ -242,20 +260,13 @@ def _fact_changes(
     asked = wanted.body()
     needed = _facts(asked.tags, asked.aliases, asked.meta, asked.created)
     has = _facts(record.tags, present.aliases, present.meta, present.created)
-    others = _changed_by_others(tx.rows, record, tx.actor)
+    others = _changed(tx.rows, record, lambda entry: _is_by_others(entry, tx.actor))
     stays = {fact for fact in has if fact in others or (fact == _CREATED and fact not in needed)}
     result = {fact: value for fact, value in has.items() if fact in stays}
     result |= {fact: value for fact, value in needed.items() if fact not in others}
     missing = [tag for (name, key), tag in result.items() if name == "tags" and (name, key) not in has]
     gone = [tag for (name, key), tag in has.items() if name == "tags" and (name, key) not in result]
-    fields: dict[str, Any] = {}
-    aliases = tuple(value for (name, _), value in result.items() if name == "aliases")[:ALIASES_MAX]
-    if aliases != (present.aliases or ()):
-        fields["aliases"] = aliases
-    meta = {key: value for (name, key), value in result.items() if name == "meta"}
-    if meta != (present.meta or {}):
-        with suppress(LimitError):  # the values of the other actors leave no room
-            fields["meta"] = checked_meta(meta)
+    fields = {name: value for name, value in _lists(result).items() if value != getattr(present, name)}
     if result.get(_CREATED) != present.created:
         fields["created"] = result[_CREATED]
     return missing, gone, fields
@@ -272,17 +283,31 @@ def _tagged_since(tx: Transaction, record: AtomRecord) -> bool:
     return False
 
 
-def _changed_by_others(rows: Lookup, record: AtomRecord, actor: str) -> set[Fact]:
-    """Return the facts of an atom that an actor other than `actor` added, changed or removed.
+def _is_by_others(entry: Entry, actor: str) -> bool:
+    return entry.header.actor != actor or _pipeline(entry) == JOINED
+
+
+def is_by_hand(entry: Entry, actor: str) -> bool:
+    """Return True if neither `actor` nor a pipeline such as the dreamer made an event, or if it gives on."""
+    return _pipeline(entry) == JOINED or (entry.header.actor != actor and _pipeline(entry) is None)
+
+
+def _pipeline(entry: Entry) -> str | None:
+    return None if entry.body is None else entry.body.pipeline
+
+
+def _changed(rows: Lookup, record: AtomRecord, counts: Callable[[Entry], bool]) -> set[Fact]:
+    """Return the facts of an atom that events for which `counts` is True added, changed or removed.
 
     The function reads the atom's whole history. A revision repeats all facts, so each body is compared with
     the facts before it.
     """
     changed: set[Fact] = set()
     facts: dict[Fact, Any] = {}
-    for header, body, _ in reversed(list(entries_back(rows, record.last_seq))):
+    for entry in reversed(list(entries_back(rows, record.last_seq))):
+        header, body = entry.header, entry.body
         if isinstance(body, AtomBody):
-            # Without a time of its own, an atom has the time of its first event, and later revisions repeat it.
+            # Without a time of its own, an atom has the time of its first event, which revisions repeat.
             created = facts.get(_CREATED, header.time) if body.created is None else body.created
             new = _facts(body.tags, body.aliases, body.meta, created)
         elif isinstance(body, TagsBody):
@@ -293,10 +318,36 @@ def _changed_by_others(rows: Lookup, record: AtomRecord, actor: str) -> set[Fact
                 new = {fact: value for fact, value in facts.items() if fact not in named}
         else:
             continue
-        if header.actor != actor:
+        if counts(entry):
             changed |= {fact for fact in facts.keys() | new.keys() if facts.get(fact) != new.get(fact)}
         facts = new
     return changed
+
+
+@dataclass(frozen=True, slots=True)
+class GiveFacts:
+    """Give the tags, aliases and values of meta that people added to an atom to another atom, too."""
+
+    atom: bytes
+    other: bytes
+
+    def decide(self, tx: Transaction) -> Receipt:
+        """Append the events that add what the other atom lacks, or no event if it is not live."""
+        record, other = tx.atom(self.atom), tx.atom(self.other)
+        if record is None or other is None or State.ERASED is record.state or other.state is not State.LIVE:
+            return receipt(self.other, State.TOMBSTONED if other is None else other.state)
+        first, name = len(tx.events), show_id(other.id)
+        body, present = tx.body(record), tx.body(other)
+        has = _facts(record.tags, body.aliases, body.meta, None)
+        by_hand = _changed(tx.rows, record, lambda entry: is_by_hand(entry, tx.actor))
+        lacks = has.keys() & by_hand - _facts(other.tags, present.aliases, present.meta, None).keys()
+        given = _facts((), present.aliases, present.meta, None) | {
+            fact: has[fact] for fact in has if fact in lacks
+        }
+        Tag(name, [tag for (field, _), tag in given.items() if field == "tags"]).decide(tx)
+        if any(field != "tags" for field, _ in lacks):
+            Revise(name, **_lists(given)).decide(tx)
+        return receipt(other.id, other.state, *tx.events[first:])
 
 
 @dataclass(frozen=True, slots=True)
@@ -394,5 +445,7 @@ def reconcile_edges(
         if target not in present:
             yield UpsertEdge(src, kind, target)
     for edge in edges:
-        if edge.dst not in targets and edge.created_by == actor:
+        if edge.dst in targets or edge.created_by != actor:
+            continue
+        if not _is_by_others(read_entry(rows, edge.payload_seq), actor):
             yield RetireEdge(src, kind, edge.dst)

@@ -8,7 +8,17 @@ from engine.base.errors import InvalidInputError
 from engine.base.limits import INTEGER_MAX
 from engine.mcp.exploring_tools import ID, beginning, received
 from engine.mcp.profiles import redacted
-from engine.mcp.tool_definition import Arguments, Fields, Schema, Tool, described, members, number, text, texts
+from engine.mcp.tool_definition import (
+    Arguments,
+    Fields,
+    Schema,
+    Tool,
+    described,
+    members,
+    number,
+    text,
+    texts,
+)
 
 if TYPE_CHECKING:
     from engine.commands import Command

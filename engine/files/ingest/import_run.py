@@ -86,8 +86,8 @@ class ImportRun:
         self.conflicts = 0
         """The number of new conflicts: texts that were added because another actor had changed the atom."""
 
-    def apply(self, commands: Iterable[Command]) -> None:
-        """Commit the commands, and count their events."""
+    def apply(self, commands: Iterable[Command], pipeline: str | None = None) -> None:
+        """Commit the commands, and count their events. `pipeline` says what made them (`Engine.apply`)."""
         sent: deque[Command] = deque()
 
         def recorded() -> Iterator[Command]:
@@ -96,7 +96,7 @@ class ImportRun:
                 yield command
 
         with rare_collection():
-            for receipt in self.store.commit_many(recorded(), self.actor):
+            for receipt in self.store.commit_many(recorded(), self.actor, pipeline=pipeline):
                 command = sent.popleft()
                 for event in receipt.events:
                     self.counts[event.kind] += 1

@@ -9,6 +9,7 @@ If nothing changed, nothing is written. If the process is killed, the next run c
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -19,7 +20,7 @@ from engine.commands import Add, Command
 from engine.commands.conflicts import conflicts
 from engine.commands.moves import Moves
 from engine.commands.new_ids import Planned
-from engine.commands.reconcile import UpsertAtom
+from engine.commands.reconcile import JOINED, UpsertAtom
 from engine.commands.renames import FormerSources
 from engine.commands.sequence import STEP, place
 from engine.commands.sources import SourcePlan, plan_new_sources, plan_source, retire_others
@@ -114,6 +115,8 @@ def ingest(
         with reading(run.files, screen) as read:
             run.apply(run.contents(read))
         run.apply(run.moved())
+        run.apply(run.given_on(), JOINED)
+        run.apply(run.retired())
         run.apply(run.prune(missing))
         target.follow(target.tags)
         run.apply(run.links())
@@ -164,6 +167,8 @@ class _IngestRun(ImportRun):
         self._can_move = True
         """True if a file of this run may continue texts that were recorded before the run."""
         self.moves = Moves(ACTOR, self.id_key, self.former)
+        self._settled_moves: list[Moves] = []
+        """The moves that were settled file by file, because `moves` is full."""
 
     def _say(self, activity: str = "") -> None:
         self._progress(IngestProgress(self._done, len(self.files), self._pieces, activity))
@@ -245,6 +250,7 @@ class _IngestRun(ImportRun):
                     moves = Moves(ACTOR, self.id_key, FormerSources(ACTOR))
                     moves.collect(plan)
                     commands += self._settled(rows, moves, waiting)
+                    self._settled_moves.append(moves)
                 else:
                     self.moves.collect(plan)
                     self._waiting += waiting
@@ -282,12 +288,22 @@ class _IngestRun(ImportRun):
             commands = list(self._settled(rows, self.moves, self._waiting))
         yield from commands
 
+    def given_on(self) -> Iterator[Command]:
+        """Yield the commands that give on what people put on texts that are now parts of other texts."""
+        for moves in (*self._settled_moves, self.moves):
+            with self.store.backend.snapshot() as rows:
+                commands = list(moves.given_on(rows))
+            yield from commands
+
     def _settled(self, rows: Reader, moves: Moves, waiting: Sequence[_Waiting]) -> Iterator[Command]:
         for one, (planned, commands) in zip(waiting, moves.settle(rows), strict=True):
             self._links.read[one.source][one.position] = planned.atom, one.piece.title
             self._links.add(rows, one.source, one.piece, planned)
             yield from commands
-        yield from moves.retire()
+
+    def retired(self) -> Iterator[Command]:
+        """Yield the commands that hide the atoms whose texts are no longer in a file that was read."""
+        return chain.from_iterable(moves.retire() for moves in (*self._settled_moves, self.moves))
 
     def _line(self, line: JsonLine, file: SourceFile, before: int) -> Iterator[Command]:
         """Yield the command for a JSON line; `before` is the number of lines in the files before this file.

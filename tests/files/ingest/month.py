@@ -67,6 +67,20 @@ class Paragraph:
         return f"# {self.heading}\n\n{self.text}"
 
 
+class Note(list[Paragraph]):
+    """The paragraphs of a file, and what its front matter states."""
+
+    aliases: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+
+    @property
+    def content(self) -> str:
+        """The text of the file."""
+        stated = f"---\naliases: [{', '.join(self.aliases)}]\ntags: [{', '.join(self.tags)}]\n---\n"
+        text = "\n\n".join(one.content for one in self)
+        return stated + text if self.aliases or self.tags else text
+
+
 @dataclass
 class Before:
     """What the memory held before an ingest."""
@@ -99,10 +113,11 @@ class Month:
         self.folder = folder
         self.engine = engine
         self.random = Random(seed)
-        self.files: dict[str, list[Paragraph]] = {}
-        self.deleted: list[tuple[str, list[Paragraph]]] = []
+        self.files: dict[str, Note] = {}
+        self.deleted: list[tuple[str, Note]] = []
         self.links: set[tuple[str, str]] = set()
         self.tags: dict[str, set[str]] = {}
+        self.untagged: set[str] = set()
         self.figures = Figures()
         self.numbers = iter(range(1 << 30))
         folder.mkdir()
@@ -182,7 +197,15 @@ class Month:
 
     def new_file(self) -> None:
         """Write a note."""
-        self.files[self.new_name()] = [self.paragraph() for _ in range(self.random.randint(1, 6))]
+        self.files[self.new_name()] = Note(self.paragraph() for _ in range(self.random.randint(1, 6)))
+
+    def state(self) -> None:
+        """Add an alias to the front matter of a file, or replace its tag."""
+        note = self.files[self.any_file()]
+        if self.random.random() < 0.5:
+            note.aliases = (*note.aliases, self.word())[:4]
+        else:
+            note.tags = (self.word(),)
 
     def edit_word(self) -> None:
         """Replace one word of a paragraph."""
@@ -266,8 +289,9 @@ class Month:
 
     def copy_file(self) -> None:
         """Copy a file."""
-        name = self.any_file()
-        self.files[self.new_name()] = [one.copied() for one in self.files[name]]
+        note = self.files[self.any_file()]
+        self.files[self.new_name()] = copy = Note(one.copied() for one in note)
+        copy.aliases, copy.tags = note.aliases, note.tags
 
     def delete_file(self) -> None:
         """Delete a file."""
@@ -286,10 +310,10 @@ class Month:
         """Make the files as they are in the model."""
         for path in sorted(self.folder.rglob("*.md")):
             path.unlink()
-        for name, paragraphs in self.files.items():
+        for name, note in self.files.items():
             path = self.folder / name
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text("\n\n".join(one.content for one in paragraphs))
+            path.write_text(note.content)
 
     # Changes by hand
 
@@ -325,6 +349,7 @@ class Month:
         name = self.random.choice(sorted(self.tags[atom]))
         self.engine.untag(atom, name)
         self.tags[atom].discard(name)
+        self.untagged.add(name)
 
     def link(self) -> None:
         """Link two atoms."""
@@ -430,7 +455,9 @@ class Month:
         self.check_live_texts(atoms, pieces)
         self.check_people(before, atoms)
         self.check_hidden(before, atoms, pieces)
-        self.check_conflicts(before, report)
+        self.check_conflicts(before, atoms, report)
+        self.check_joined(before, atoms)
+        self.check_front(atoms)
         self.check_ids(before, atoms, pieces)
         self.check_paragraphs(before, atoms)
 
@@ -495,11 +522,51 @@ class Month:
         edges = self.engine.edges(atom, direction=Direction.IN, tombstoned=True)
         return any(edge.type == CONFLICTS_WITH for edge in edges)
 
-    def check_conflicts(self, before: Before, report: IngestReport) -> None:
-        """An ingest settles no conflict, and reports each new one."""
+    def check_conflicts(self, before: Before, atoms: dict[str, Atom], report: IngestReport) -> None:
+        """An ingest settles no conflict, reports each new one, and leaves both sides in one file."""
         now = {(one.file.id, one.hand.id) for one in self.engine.conflicts()}
         assert before.conflicts <= now, "an ingest settled a conflict"
         assert len(now - before.conflicts) == report.conflicts, "the report counts other conflicts"
+        for file, hand in before.conflicts:
+            if before.atoms[file].source == before.atoms[hand].source and atoms[hand].state is State.LIVE:
+                assert atoms[file].source == atoms[hand].source, f"the file of {hand} was renamed without it"
+
+    def check_joined(self, before: Before, atoms: dict[str, Atom]) -> None:
+        """If a text with tags of a person is a part of another text now, this text has the tags."""
+        new = [
+            (id_, words_in(atom.content))
+            for id_, atom in atoms.items()
+            if atom.state is State.LIVE
+            and (id_ not in before.atoms or before.atoms[id_].content != atom.content)
+        ]
+        for id_, tags in before.tags.items():
+            if tags and atoms[id_].state is State.TOMBSTONED and self.hidden_by(id_) == INGEST:
+                text = words_in((before.atoms[id_].content or "").partition("\n")[2])
+                having = [other for other, words in new if " " in text and f" {text} " in f" {words} "]
+                assert not having or any(
+                    tags <= set(map(tag_identity, atoms[other].tags)) for other in having
+                ), f"the tags {tags} of {id_} were lost in {having}"
+                for other in having:
+                    self.tags.setdefault(other, set()).update(
+                        tags & set(map(tag_identity, atoms[other].tags))
+                    )
+
+    def check_front(self, atoms: dict[str, Atom]) -> None:
+        """What the front matter of a file states is recorded, also if a person revised a text of the file."""
+        for name, note in self.files.items():
+            source = f"{self.folder.name}/{name}"
+            own = {id_: atom for id_, atom in atoms.items() if atom.source == source}
+            hidden = [id_ for id_, atom in own.items() if atom.state is not State.LIVE]
+            if not note or any(self.hidden_by(id_) != INGEST for id_ in hidden):
+                continue
+            live = [atom for id_, atom in own.items() if id_ not in hidden]
+            aliases = {alias for atom in live for alias in atom.aliases}
+            assert aliases >= set(note.aliases), f"{source} lost an alias: {set(note.aliases) - aliases}"
+            wanted = set(note.tags) - self.untagged
+            for atom in live:
+                if atom.sequence is not None and wanted:
+                    tags = set(map(tag_identity, atom.tags))
+                    assert tags >= wanted or self.author(atom.id) != INGEST, f"{atom.id} lacks {wanted}"
 
     def check_ids(self, before: Before, atoms: dict[str, Atom], pieces: dict[str, list[str]]) -> None:
         """As many atoms of a text stay live as there are copies of the text in the files."""
@@ -563,10 +630,15 @@ class Month:
         assert self.before() == held
 
 
+def words_in(text: str | None) -> str:
+    """Return the words of a text, joined by single spaces."""
+    return " ".join((text or "").split())
+
+
 EDITS: Final = (
     *("edit_word",) * 5, *("insert",) * 3, *("move",) * 2, *("move_to_file",) * 4, *("rename",) * 2,
     "remove", "rewrite", "split", "join", "cut_and_paste_later", "copy", "rename_and_edit", "copy_file",
-    "delete_file", "restore_file", "new_file",
+    "delete_file", "restore_file", "new_file", *("state",) * 2,
 )  # fmt: skip
 CHANGES: Final = (
     *("tag",) * 4, *("link",) * 2, *("revise",) * 3, *("hide",) * 2, *("settle",) * 2,

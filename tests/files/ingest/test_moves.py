@@ -32,6 +32,25 @@ def test_a_text_that_moved_to_another_file_keeps_its_atom(
     assert not notes.ingest().changed
 
 
+def test_what_a_person_put_on_a_text_goes_with_it_into_another_text(notes: Folder) -> None:
+    """A section that is appended to running text gives its tags, aliases and edges to the atom there."""
+    oak = planted(notes, b=f"{ELM}\n", c=note(FIR))
+    fir = id_of(notes, "c.md", "Firs")
+    notes.engine.tag(oak, "mine")
+    notes.engine.revise(oak, aliases=["Quercus"])
+    notes.engine.link(fir, "related_to", oak)
+    notes.engine.link(oak, "references", fir)
+    notes.write("a.md", note(ASH))
+    notes.write("b.md", f"{ELM}\n{OAK} It fell later.\n")
+    report = notes.ingest()
+    assert (report.added, report.tombstoned) == (0, 1)
+    (atom,) = notes.atoms("b.md")
+    assert (atom.id != oak, atom.tags, atom.aliases) == (True, ("mine",), ("Quercus",))
+    edges = {(one.type, one.src, one.dst) for one in notes.engine.edges(atom.id, direction=Direction.BOTH)}
+    assert edges == {("related_to", fir, atom.id), ("references", atom.id, fir)}
+    assert not notes.ingest().changed
+
+
 def test_a_text_that_was_cut_and_is_pasted_elsewhere_later_keeps_its_atom(notes: Folder) -> None:
     """An atom that ingest hid is revived with its tags if its text comes back in another file."""
     oak = planted(notes)
