@@ -3,11 +3,11 @@
 A database is opened with second names that preserve its logs.
 
 While LevelDB opens a folder, it writes the rows of the logs to a table and writes a new list of tables. It
-then replaces the file `CURRENT`, which names the list, and deletes the logs. It does not sync the
-replacement. On a file system where changes of names reach the disk in any order, a power failure may undo the
-replacement but not the deletion. Then `CURRENT` names the older list, the logs are missing, and LevelDB opens
-the folder without their rows. So each log gets a second name beside the folder. This name is removed only
-after the new `CURRENT` is synced.
+then replaces the file `CURRENT`, which names the list, and deletes the logs and the older list. It does not sync
+the replacement. On a file system where changes of names reach the disk in any order, a power failure may undo
+the replacement but not the deletions. Then `CURRENT` names the older list. If the logs are missing, LevelDB
+opens the folder without their rows; if the list is missing, LevelDB does not open it. So each log and each
+list gets a second name beside the folder. This name is removed only after the new `CURRENT` is synced.
 
 LevelDB reports an errno only as text in a message.
 """
@@ -123,15 +123,13 @@ def kept_logs(data: Path) -> Iterator[None]:
     """Preserve the logs and the lists of tables at `data` until the `with` block has opened the database.
 
     If the block raises an exception or the process dies, the preserved files stay, and `put_back` restores
-    them later. If all logs are empty, nothing is written.
+    them later.
 
     Raises:
         OSError: the system refuses a change of names.
     """
     logs = [log for log in data.glob("*.log") if log.stat().st_size]
-    if not logs:
-        yield
-        return
+    # A list is kept even if all logs are empty: without the list that `CURRENT` names, a store does not open.
     for file in (*logs, *data.glob("MANIFEST-*")):
         _keep(file, data.with_name(_PREFIX + file.name))
     fsync_path(data.parent)
