@@ -397,7 +397,12 @@ FORCE_HINT = "record it again with --force (in Python, force=True)"
 
 def is_destroyed(rows: Lookup, id_key: bytes, content: str) -> bool:
     """Return True if an atom was erased whose content has the same normal form as `content`."""
-    return rows.get(destroyed_key(destroyed_hash(id_key, normalized_content(content)))) is not None
+    return rows.get(destroyed_content_key(id_key, content)) is not None
+
+
+def destroyed_content_key(id_key: bytes, content: str) -> bytes:
+    """Return the key of the row that exists if an atom with this content, in its normal form, was erased."""
+    return destroyed_key(destroyed_hash(id_key, normalized_content(content)))
 
 
 def _refuse_destroyed(tx: Transaction, content: str) -> None:

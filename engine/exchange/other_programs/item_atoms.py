@@ -10,21 +10,21 @@ write them again.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any, Final
 
-from backends.base import Reader
+from backends.base import Backend, Reader
 from engine.base import limits, validation
 from engine.base.errors import CorruptionError, RefusedError, translated
 from engine.base.json_text import JsonError, parse
 from engine.base.model import Atom, Direction, Edge
 from engine.base.validation import show_id
 from engine.commands import Add, Command
-from engine.commands.atoms import ERASED
+from engine.commands.atoms import ERASED, destroyed_content_key
 from engine.commands.reconcile import RetireAtom, RetireEdge, UpsertAtom, UpsertEdge, is_refused
 from engine.commands.secrets.filter import Screen
 from engine.exchange.other_programs import reader
@@ -32,7 +32,8 @@ from engine.exchange.other_programs.program_items import ACTOR, Item, Omitted, s
 from engine.files.ingest.documents import Skipped
 from engine.files.ingest.import_run import ImportRun
 from engine.followers.tags import LIVE, members
-from engine.ledger.layout import unpack
+from engine.ledger.appender import RUN_CHARS_MAX
+from engine.ledger.layout import atom_key, type_code_key, unpack
 from engine.ledger.queries import atom_of, edge_of, edges_at, record_at, recorded_type_code
 from engine.ledger.records import (
     AtomRecord,
@@ -41,12 +42,14 @@ from engine.ledger.records import (
     id_of_key,
     read_atom,
     read_edge,
+    type_code,
 )
 from engine.store.dry_run import dry_run_store
 from engine.store.replay import Progress, no_progress
 from engine.store.store import Store
 from proofs.codec import pack
 from proofs.events import EventKind
+from proofs.hashing import predicate_code
 
 IMPORTED_FROM: Final = "imported_from"
 """The predicate of the edge from an atom to the origin, which represents the other program."""
@@ -55,6 +58,10 @@ ORIGIN: Final = "origin"
 """The kind of the atom that represents another program."""
 
 FIELDS: Final = "fields"
+
+_TOGETHER: Final = 512
+"""The number of items whose rows are read together. Measured with 10,000 messages on PostgreSQL: 11 s, and
+84 s if each row is read alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,19 +150,24 @@ class _ItemsRun(ImportRun):
 
     def upsert(self, items: Iterable[Item | Omitted | Skipped], progress: Progress) -> Iterator[Command]:
         """Yield the commands for all items, and collect reports."""
-        for item in items:
-            if isinstance(item, Skipped):
-                self.reports.append(item)
-            elif isinstance(item, Omitted):
-                self._omitted.update(item.names)
-            else:
-                screened = self._screened(item)
-                if screened is None or self._has_erased(screened) or not self._is_new(screened):
-                    continue
-                self._items += 1
-                self._omitted.update(screened.omitted)
-                yield from self._commands.commands(self.store.backend, screened)
-                progress(self._items, 0)
+        for block in _blocks(items):
+            rows = _ReadTogether(self.store.backend, self._commands.keys(block))
+            for item in block:
+                if isinstance(item, Skipped):
+                    self.reports.append(item)
+                elif isinstance(item, Omitted):
+                    self._omitted.update(item.names)
+                elif (screened := self._screened(item)) is not None:
+                    yield from self._item(rows, screened)
+                    progress(self._items, 0)
+
+    def _item(self, rows: Lookup, item: Item) -> Iterator[Command]:
+        atoms = self._commands.atoms(item)
+        if self._has_erased(rows, item, atoms) or not self._is_new(item, self._commands.id(atoms[0])):
+            return
+        self._items += 1
+        self._omitted.update(item.omitted)
+        yield from self._commands.commands(rows, item, atoms)
 
     def _screened(self, item: Item) -> Item | None:
         """Return the item with secrets redacted; report it and return None if the filter refuses it."""
@@ -172,18 +184,16 @@ class _ItemsRun(ImportRun):
             self.reports.append(Skipped(item.where, str(error), item.at))
             return None
 
-    def _has_erased(self, item: Item) -> bool:
+    def _has_erased(self, rows: Lookup, item: Item, atoms: Sequence[Add]) -> bool:
         """If a part of the item's content was erased, report the item and return True."""
-        rows = self.store.backend
-        for atom in self._commands.atoms(item):
+        for atom in atoms:
             if is_refused(rows, self.id_key, atom, read_atom(rows, self._commands.id(atom))):
                 self.reports.append(Skipped(item.where, ERASED, item.at))
                 return True
         return False
 
-    def _is_new(self, item: Item) -> bool:
+    def _is_new(self, item: Item, atom: bytes) -> bool:
         """Return True. If an earlier item has the same id, report it and return False."""
-        atom = self._commands.id(self._commands.atoms(item)[0])
         if atom in self._seen:
             reason = f"an earlier item has the same id {item.key!a:.80} in {item.source!a:.80}"
             self.reports.append(Skipped(item.where, reason, item.at))
@@ -210,6 +220,33 @@ class _ItemsRun(ImportRun):
         )
 
 
+def _blocks(
+    items: Iterable[Item | Omitted | Skipped],
+) -> Iterator[list[Item | Omitted | Skipped]]:
+    """Yield the items in lists of up to `_TOGETHER`; a list ends early if its texts are long."""
+    block: list[Item | Omitted | Skipped] = []
+    chars = 0
+    for item in items:
+        block.append(item)
+        chars += sum(map(len, item.pieces)) if isinstance(item, Item) else 0
+        if len(block) >= _TOGETHER or chars > RUN_CHARS_MAX:
+            yield block
+            block, chars = [], 0
+    yield block
+
+
+class _ReadTogether:
+    """Rows that were read together, which takes one message to a database; all others are read singly."""
+
+    def __init__(self, rows: Backend, keys: Sequence[bytes]) -> None:
+        self._rows = rows
+        self._found = dict(zip(keys, rows.multi_get(keys), strict=True))
+
+    def get(self, key: bytes) -> bytes | None:
+        """Return the value of a row, which may be that of the time at which the rows were read."""
+        return self._found[key] if key in self._found else self._rows.get(key)
+
+
 class ItemCommands:
     """A factory of the commands for items of one format."""
 
@@ -228,9 +265,19 @@ class ItemCommands:
         """Return the id that an atom has or will have."""
         return default_id_of(self._id_key, atom)
 
-    def commands(self, rows: Lookup, item: Item) -> Iterator[Command]:
+    def keys(self, block: Iterable[Item | Omitted | Skipped]) -> list[bytes]:
+        """Return the keys of the rows that `commands`, and a check for erased content, read of the items."""
+        found = [type_code_key(predicate_code(self._id_key, IMPORTED_FROM))]
+        for item in block:
+            if isinstance(item, Item):
+                found += [atom_key(self.id(atom)) for atom in self.atoms(item)]
+                found += [destroyed_content_key(self._id_key, content) for content in item.pieces]
+                if item.key is not None:
+                    found.append(atom_key(self.id(self._atom(item, len(item.pieces), ""))))
+        return found
+
+    def commands(self, rows: Lookup, item: Item, atoms: Sequence[Add]) -> Iterator[Command]:
         """Yield the commands for an item; if the item had more pieces before, tombstone the surplus atoms."""
-        atoms = self.atoms(item)
         yield from map(UpsertAtom, atoms)
         at = len(atoms)
         while item.key is not None and read_atom(rows, more := self.id(self._atom(item, at, ""))) is not None:
@@ -240,7 +287,7 @@ class ItemCommands:
         if item.fields:
             yield self._origin
             yield UpsertEdge(atom, IMPORTED_FROM, origin, pack({FIELDS: item.fields}))
-        else:
+        elif type_code(rows, self._id_key, IMPORTED_FROM) is not None:
             yield RetireEdge(atom, IMPORTED_FROM, origin)
 
     def _atom(self, item: Item, at: int, content: str) -> Add:

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 
+from backends.memory import MemoryBackend
 from engine.base.errors import InvalidInputError, NotFoundError
 from engine.engine import Engine
 from engine.exchange.other_programs.chat_exports import OTHER_BRANCH
@@ -56,6 +57,17 @@ BRANCHED = chat(
     node("c", "a", ["d"], "With vinegar.", "assistant"),
     node("d", "c", [], "Thanks!"),
 )
+
+
+def chain(length: int) -> dict[str, Any]:
+    """Return a conversation in which each message answers the one before it."""
+    names = [f"n{at}" for at in range(length)]
+    nodes = [
+        node(name, names[at - 1] if at else None, names[at + 1 : at + 2], f"message {name}")
+        for at, name in enumerate(names)
+    ]
+    return chat(*nodes, current=names[-1])
+
 
 TALK = {
     "uuid": "u1",
@@ -264,3 +276,13 @@ def test_what_claude_remembers(engine: Engine, tmp_path: Path) -> None:
     assert told(engine) == ["Likes tea.", "Builds a shed."]
     assert [atom.key for atom in atoms_of(engine)] == ["conversations", "project/p1"]
     assert done.left == (("account", 1),)
+
+
+def test_a_long_chain_is_looked_up_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An import asks the store for the rows of many messages at once, not once for each message."""
+    engine, calls = engine_on(), []
+    get = MemoryBackend.get
+    monkeypatch.setattr(MemoryBackend, "get", lambda rows, key: calls.append(key) or get(rows, key))
+    report = import_items(engine.store, "chatgpt", written(tmp_path, [chain(300)]))
+    assert report.added == 300
+    assert len(calls) < 100
