@@ -59,7 +59,7 @@ if TYPE_CHECKING:
     from engine.commands.transaction import Command
     from engine.erase.erasure import Erasable, Erasure
     from engine.files.ingest.import_run import IngestProgress, IngestReport
-    from engine.files.mirror.mirror_pull import FollowingMirror
+    from engine.files.mirror.following_mirror import FollowingMirror
     from engine.files.mirror.mirror_report import MirrorCheck, MirrorReport, PullReport
     from engine.index.copies.duplicates import DuplicateGroup
     from engine.knowledge.dreaming.cycle import DreamReport
@@ -139,8 +139,8 @@ class Engine:
             secrets: How passwords and keys in text are treated before the text is written: `off`, `warn`,
                 `redact` or `refuse`, or a policy (docs/secrets.md). None is the same as `off`.
             mirror: A folder that is kept up to date as a mirror after each write; None for no mirror. Edits
-                in its pages are written to the memory, as by `mirror_pull`. A problem with the mirror does
-                not make a write fail: see `mirror_problem`.
+                in a page are written to the memory before the page is replaced, as by `mirror_pull`. A
+                problem with the mirror does not make a write fail: see `mirror_problem`.
 
         Raises:
             InvalidInputError: An argument is not valid.
@@ -170,7 +170,7 @@ class Engine:
             store.secret_filter = SecretFilter(policy_of(secrets, "secrets"))
         self._mirror: FollowingMirror | None = None
         if mirror is not None:
-            from engine.files.mirror.mirror_pull import FollowingMirror
+            from engine.files.mirror.following_mirror import FollowingMirror
 
             with translated():
                 self._mirror = FollowingMirror(store, mirror)

@@ -58,8 +58,6 @@ class Output:
         self.quiet = False
         self.plain = False
         self.command: str | None = None
-        self.late: Failure | None = None
-        """A failure that happened after the command's own work was done. The answer reports the failure."""
         self._start = time.perf_counter()
         for stream in (sys.stdout, sys.stderr):
             if reconfigure := getattr(stream, "reconfigure", None):
@@ -102,10 +100,6 @@ class Output:
         """
         if count is None:
             count = len(data) if isinstance(data, list) else 1
-        late, self.late = self.late, None
-        if failure is not None and late is not None:
-            self.note(late.message)
-        failure = failure or late
         if self.json:
             self._envelope(data, count, failure)
         else:
@@ -127,13 +121,6 @@ class Output:
             self._envelope(None, 0, failure)
         self._complain(failure)
         return failure.exit_code
-
-    def finish(self, code: int) -> int:
-        """Report a late failure that no answer reported; return the exit code of the process."""
-        if self.late is None:
-            return code
-        self._complain(self.late)
-        return code or self.late.exit_code
 
     def json_line(self, data: Any) -> None:
         """Print one value of a stream of JSON Lines."""

@@ -55,7 +55,7 @@ class Session:
         self.full = False
         """Print whole ids, and every line of a long report."""
         self.mirrored: int | None = None
-        """The number of events that the mirror in the settings shows, if this command updated the mirror."""
+        """The number of events when this command last tried to update the mirror in the settings."""
         self.given: set[str] = set()
         """The global options given on the command line."""
 
@@ -90,42 +90,45 @@ class Session:
                 try:
                     yield engine
                 except EngineError:
-                    self._mirror_writes(engine, size)
+                    self.mirror_writes(engine, size)
                     raise
-                self._mirror_writes(engine, size)
+                self.mirror_writes(engine, size)
             finally:
                 self._tell_secrets(engine)
                 if engine.behind is not None:
                     self.out.note(f"derived data is behind and was computed in memory: {engine.behind}")
 
-    def _mirror_writes(self, engine: Engine, size: int) -> None:
+    def mirror_writes(self, engine: Engine, size: int) -> None:
         """Update the mirror in the settings if the store now has more than `size` events."""
         try:
             now = engine.size
         except EngineError:
             return  # the store is closed or damaged, which the command reports
-        if now > size and now != self.mirrored and find_mirror(self.store, self.memory) is not None:
-            self.out.late = self.update_mirror(engine)
+        if now > size and now != self.mirrored and (failure := self.update_mirror(engine)) is not None:
+            hint = f" ({failure.hint})" if failure.hint else ""
+            self.out.note(f"{failure.message}{hint}; `engine status` says how far it is behind")
 
-    def update_mirror(self, engine: Engine) -> Failure | None:
+    def update_mirror(self, engine: Engine, *, edits: bool = False) -> Failure | None:
         """Update the mirror that the settings name; return the failure, if any.
 
-        The store already contains the command's changes. If the mirror cannot be written, the command fails,
-        but its changes are not undone.
+        The store already contains the command's changes, and the next write tries to update the mirror again.
+        If another process is writing the mirror, this waits as long as for a store that is in use. With
+        `edits`, the edits in all pages are applied, not only those in pages that the update replaces.
         """
         folder = find_mirror(self.store, self.memory)
         if folder is None:
             return None
-        from engine.files.mirror.mirror_pull import pull
+        from engine.files.mirror.following_mirror import update
 
         try:
             self.keep_apart(str(folder))
-            with self.meter("mirrored", "atoms") as move, translated():
-                report = pull(engine.store, folder, actor=self.actor, create=True, progress=move)
-            self.mirrored = engine.size
+            with translated():
+                report = update(engine.store, folder, actor=self.actor, everything=edits, wait=self.wait)
         except EngineError as error:
             message = f"the store is written, but its mirror could not be updated: {error}"
             return replace(Failure.of(error), message=message)
+        finally:
+            self.mirrored = engine.size
         if report.edits:
             self.out.note(f"{counted(len(report.edits), 'edited text')} applied from the mirror")
         for change in report.refused[:REFUSED_SHOWN]:

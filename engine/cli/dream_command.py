@@ -65,27 +65,19 @@ def dream(
         since = engine.size
         report = engine.dream(budget=budget, seconds=seconds, dry_run=dry_run, progress=move)
         named = labels(session, engine, [group.keep.id for group in report.duplicates])
-        failure = None if dry_run else session.update_mirror(engine)
-    return session.out.answer(_data(report), _shown(report, named, since, full=session.full), failure=failure)
+    return session.out.answer(_data(report), _shown(report, named, since, full=session.full))
 
 
 def _watch(session: Session, budget: int | None, seconds: float | None, quiet_for: float | None) -> int:
     quiet = QUIET_SECONDS if quiet_for is None else quiet_for
     totals = dict.fromkeys(("cycles", *_COUNTS), 0)
-    dreamt = False
 
     @contextmanager
     def opened() -> Iterator[Store]:
-        nonlocal dreamt
         with session.engine() as engine:
             yield engine.store
-            if dreamt and (failure := session.update_mirror(engine)) is not None:
-                session.out.note(f"{failure.message}; {failure.hint}")
-            dreamt = False
 
     def report_cycle(report: DreamReport) -> None:
-        nonlocal dreamt
-        dreamt = True
         totals["cycles"] += 1
         for name, number in _counts(report).items():
             totals[name] += number

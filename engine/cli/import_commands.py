@@ -74,22 +74,20 @@ def ingest(
     # Check the arguments first: a missing path must not leave an empty store behind.
     find_files(paths, name=wanted["name"], root=root, exclude=wanted["exclude"])
     tell_tags(session, wanted["tags"])
-    with _filled(session, dry_run=dry_run) as engine:
-        with session.meter("read", "files") as move:
-            report = engine.ingest(
-                paths,
-                root=root,
-                prune=prune,
-                sure=sure,
-                force=force,
-                dry_run=dry_run,
-                progress=lambda at: move(at.files, at.total, at.activity),
-                **ingest_options(wanted),
-            )
-        mirror = None if dry_run else session.update_mirror(engine)
+    with _filled(session, dry_run=dry_run) as engine, session.meter("read", "files") as move:
+        report = engine.ingest(
+            paths,
+            root=root,
+            prune=prune,
+            sure=sure,
+            force=force,
+            dry_run=dry_run,
+            progress=lambda at: move(at.files, at.total, at.activity),
+            **ingest_options(wanted),
+        )
     full = session.full
     lines = files_lines(report, dry_run=dry_run, full=full)
-    return _answer(session, report, lines, held=report.pieces, dry_run=dry_run, mirror=mirror, full=full)
+    return _answer(session, report, lines, held=report.pieces, dry_run=dry_run, full=full)
 
 
 @command(
@@ -153,11 +151,10 @@ def _journal(session: Session, file: str, *, dry_run: bool) -> int:
     if found_secrets:
         session.out.note(f"secrets found and written: {summary(found_secrets)}")
     session.out.note("created a store" if done.created else f"{counted(done.events, 'event')} new")
-    failure = None
     if done.events and find_mirror(session.store, session.memory) is not None:
         with session.engine() as engine:
-            failure = session.update_mirror(engine)
-    return session.out.answer(encode(done), [done.root], failure=failure)
+            session.mirror_writes(engine, 0)
+    return session.out.answer(encode(done), [done.root])
 
 
 def _graph(session: Session, file: str, provenance: str, *, dry_run: bool) -> int:
@@ -168,9 +165,8 @@ def _graph(session: Session, file: str, provenance: str, *, dry_run: bool) -> in
         report = mcp_memory.import_file(
             engine.store, file, provenance=provenance, dry_run=dry_run, progress=move
         )
-        mirror = None if dry_run else session.update_mirror(engine)
     held = report.entities + report.relations
-    return _answer(session, report, _things(report), held=held, dry_run=dry_run, mirror=mirror)
+    return _answer(session, report, _things(report), held=held, dry_run=dry_run)
 
 
 def _items(
@@ -184,8 +180,7 @@ def _items(
         report = import_items(
             engine.store, form, file, provenance=provenance, buckets=buckets, dry_run=dry_run, progress=move
         )
-        mirror = None if dry_run else session.update_mirror(engine)
-    return _answer(session, report, _taken(report), held=report.items, dry_run=dry_run, mirror=mirror)
+    return _answer(session, report, _taken(report), held=report.items, dry_run=dry_run)
 
 
 @contextmanager
@@ -208,7 +203,6 @@ def _answer(
     *,
     held: int,
     dry_run: bool,
-    mirror: Failure | None,
     full: bool = False,
 ) -> int:
     """Print the report, and list the first skipped items and warnings.
@@ -219,8 +213,6 @@ def _answer(
         lines: The report as text, without the number of skipped items.
         held: The number of items that were imported. In a dry run, the number that would be imported.
         dry_run: True if nothing was to be written.
-        mirror: The error that occurred while the mirror was updated, if any. If the command also fails for a
-            different reason, this error is printed as a note.
         full: List all skipped items and warnings in the result; otherwise, print notes on the first 20 of
             each.
     """
@@ -234,10 +226,8 @@ def _answer(
             is_ingest = isinstance(report, IngestReport)
             totals.append(line(word, named_kinds(items) if is_ingest else f"{len(items):,}"))
             totals += [line("", one) for one in texts] if full else []
-    failure = mirror
+    failure = None
     if report.skipped:
-        if mirror is not None:
-            session.out.note(mirror.message)
         rest = f"{'the rest' if held else 'nothing'} {'would be' if dry_run else 'was'} imported"
         message = f"{len(report.skipped)} skipped; {rest}"
         failure = Failure(

@@ -69,7 +69,7 @@ def _open_streams() -> None:
 
 def _run(args: list[str], session: Session) -> int:
     try:
-        return session.out.finish(_invoke(args or ["--help"], session))
+        return _invoke(args or ["--help"], session)
     except BrokenPipeError:
         raise
     except KeyboardInterrupt:

@@ -17,11 +17,14 @@ from engine.cli.cli_session import Session
 from engine.cli.command_declaration import command
 from engine.cli.shared_options import one_of
 from engine.cli.shown_parts import Line, Table, line
-from engine.memory.memory_settings import find_root, find_secrets
+from engine.memory.memory_settings import find_mirror, find_root, find_secrets
 from engine.memory.open_memory import retry_while_busy
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from engine.memory.named_memories import NamedMemory
+    from engine.store.status import Status
 
 
 @command("engine init", "engine --store sqlite:shared.db init")
@@ -49,13 +52,16 @@ def status(session: Session) -> int:
     last event.
     """
     url, origin = session.setting
+    folder = find_mirror(session.store, session.memory)
     with session.engine() as engine:
         state = engine.status()
+        behind = None if folder is None else mirror_lag(state, folder)
     named = session.named
     policy, said_by = find_secrets()
     data = {"store": url, "origin": origin, "memory": named.name if named else None, **encode(state)}
     mode = "off" if policy is None else str(policy.mode)
     data["secrets"] = {"mode": mode, "origin": said_by}
+    data["mirror"] = None if folder is None else {"folder": str(folder), "behind": behind}
 
     def lines() -> Iterator[Line]:
         yield line("store", f"{url} (from {origin})")
@@ -71,8 +77,9 @@ def status(session: Session) -> int:
         yield line("contents", f"{state.contents:,}, including revised versions")
         yield line("events", f"{state.events:,}")
         for name, size in state.followers.items():
-            behind = state.events - size
-            yield line(f"  {name}", f"{behind:,} events behind" if behind else "up to date")
+            yield line(f"  {name}", _lag(state.events - size))
+        if folder is not None:
+            yield line("mirror", f"{folder}, {'not written' if behind is None else _lag(behind)}")
         yield line("last event", shown_time(state.last_event))
         if state.file_bytes is not None:
             yield line("files", f"{state.file_bytes:,} bytes")
@@ -86,6 +93,17 @@ def status(session: Session) -> int:
         yield line("version", state.version)
 
     return session.out.answer(data, lines())
+
+
+def mirror_lag(state: Status, folder: Path) -> int | None:
+    """Return the number of events that the mirror in `folder` does not show, or None if it is not written."""
+    from engine.files.mirror.mirror_place import events_behind
+
+    return events_behind(state.store_id, state.events, folder)
+
+
+def _lag(events: int) -> str:
+    return f"{counted(events, 'event')} behind" if events else "up to date"
 
 
 ACTIONS = {"list": 0, "create": 1, "rename": 2, "delete": 1}

@@ -256,7 +256,7 @@ class MirrorEdits:
                 return False
             with self.session.engine() as engine:
                 before = engine.size
-                failure = self.session.update_mirror(engine)
+                failure = self.session.update_mirror(engine, edits=True)
                 appended = engine.size - before
         except BusyError:
             raise

@@ -153,8 +153,8 @@ MATRIX: Final = (
     ),
     Row(
         "F20", "a mirror is written in part",
-        ("tests/files/mirror/test_killed.py::test_killed_anywhere_a_mirror_stands_whole",),
-        ("kill",), "the old or the new mirror stands whole",
+        ("tests/files/mirror/test_killed.py::test_killed_anywhere_each_page_stands_whole",),
+        ("kill",), "each page is whole, old or new, and the next run ends it",
     ),
     Row(
         "F21", "handles or memory leak",

@@ -37,7 +37,7 @@ def check(store: Store, folder: str | os.PathLike[str], progress: Progress = no_
             MirrorFinding(
                 Verdict.UNFINISHED, name, "a run was interrupted; the next `engine mirror` finishes it"
             )
-            for name in (place.new, place.old)
+            for name in (place.new,)
             if mirror_disk.lstat(place.parent, name) is not None
         ]
         with mirror_disk.open_folder(place.name, place.parent) as mirror:
@@ -94,7 +94,8 @@ def _check_against_store(
     with store_at(store, rows, manifest.size) as (then, at):
         pages = Pages(at, manifest.style, progress)
         files = {
-            page.path: ManifestEntry(hashlib.sha256(page.data).hexdigest(), page.atoms) for page in pages
+            page.path: ManifestEntry(hashlib.sha256(page.data).hexdigest(), page.atoms, page.refers)
+            for page in pages
         }
         roots = then.roots(at)
     expected = Manifest(

@@ -71,14 +71,6 @@ _EDGE_BYTES: Final = 200
 _LABELS_CACHED: Final = 10_000
 
 
-class SourceGroup(NamedTuple):
-    """The atoms of one source, or the atoms of one day without a source."""
-
-    what: str
-    title: str
-    ordinals: BitMap
-
-
 class BundleItem(NamedTuple):
     """An atom in a bundle. A page shows the items sorted by their fields."""
 
@@ -109,115 +101,63 @@ class Page(NamedTuple):
     data: bytes
     atoms: tuple[str, ...]
     """The ids of the atoms that appear in full on the page, in order."""
+    refers: tuple[str, ...]
+    """The ids of the atoms to whose pages this page refers, in order."""
     head: str
     """The beginning of the page, up to the first section."""
     sections: tuple[Section, ...]
 
 
-class Pages:
-    """The pages of the atoms in one snapshot; can be iterated once.
+class Renderer:
+    """Renders single pages of one snapshot. A subclass knows on which page of its bundle each atom is."""
 
-    Memory use is a few bytes for each atom of the store, a few hundred bytes for each atom of the largest
-    source, and one page.
-    """
-
-    def __init__(self, rows: Reader, style: StyleName, progress: Progress = no_progress) -> None:
-        """Prepare the pages of the snapshot `rows`; its records and follower `tags` must be at the head."""
-        self._rows = rows
+    def __init__(self, rows: Reader, style: StyleName) -> None:
+        """Read the snapshot `rows`; its records and follower `tags` must be at the head."""
+        self.rows = rows
         self.style = style_of(style, MirrorNames(read_identity(rows).id_key))
-        self._progress = progress
-        self._live = members(rows, LIVE)
-        self.atoms = len(self._live)
         self._linked = next(rows.scan_prefix(EDGE_FROM), None) is not None
-        self._page_of = array("L", bytes(array("L").itemsize * read_counters(rows).next_ordinal))
         self._target = lru_cache(_LABELS_CACHED)(self._find_target)
 
-    def __iter__(self) -> Iterator[Page]:
-        self._assign()
-        done = 0
-        for bundle, number, page in self._bundles():
-            made = self._render(bundle, number, page)
-            done += len(made.atoms)
-            self._progress(done, self.atoms)
-            yield made
+    def number_of(self, record: AtomRecord, home: Bundle) -> int:
+        """Return the number of the page in the bundle `home` that shows the atom in full."""
+        raise NotImplementedError
 
-    def only(self, paths: Collection[str]) -> Iterator[Page]:
-        """Yield the pages with these paths, as the iteration over all pages would yield them."""
-        self._assign()
-        for bundle, number, page in self._bundles():
-            # The name of an entity's page depends on the content.
-            if bundle.what == "entity" or self._path(bundle, number, bundle.title) in paths:
-                made = self._render(bundle, number, page)
-                if made.path in paths:
-                    yield made
-
-    def _assign(self) -> None:
-        """Assign all atoms to pages first, because a link names the page of its target."""
-        for _, number, page in self._bundles():
-            for item in page:
-                if item.whole:
-                    self._page_of[item.ordinal] = number
-
-    def _groups(self) -> Iterator[SourceGroup]:
-        remaining = self._live.copy()
-        for what, group in (("source", Group.SOURCE), ("day", Group.DAY)):
-            for title in values(self._rows, group):
-                in_group = remaining & members(self._rows, (group, title))
-                if in_group:
-                    remaining -= in_group
-                    yield SourceGroup(what, title, in_group)
-
-    def _bundles(self) -> Iterator[tuple[Bundle, int, list[BundleItem]]]:
-        """Yield the pages of all bundles with their numbers, source by source."""
-        for group in self._groups():
-            bundles = self._bundled(group)
-            for bundle in sorted(bundles, key=_order):
-                for number, page in enumerate(_pages(sorted(bundles.pop(bundle))), 1):
-                    yield bundle, number, page
-
-    def _bundled(self, group: SourceGroup) -> dict[Bundle, list[BundleItem]]:
-        bundles: dict[Bundle, list[BundleItem]] = {}
-        ordinals = iter(group.ordinals)
-        while chunk := list(islice(ordinals, _READ_ATOMS)):
-            records = records_of(self._rows, ids_at(self._rows, chunk))
-            payloads = self._rows.multi_get([payload_key(record.payload_seq) for record in records])
-            for record, payload in zip(records, payloads, strict=True):
-                order = (record.sequence is None, record.sequence or 0, record.created_seq, record.ordinal)
-                first, *others = self._bundles_of(record, group)
-                size = len(payload or b"") + self._edge_bytes(record)
-                bundles.setdefault(first, []).append(BundleItem(*order, True, size))
-                for other in others:
-                    bundles.setdefault(other, []).append(BundleItem(*order, False, _REFERENCE_BYTES))
-        return bundles
-
-    def _bundles_of(self, record: AtomRecord, group: SourceGroup) -> Iterator[Bundle]:
+    def bundles_of(self, record: AtomRecord) -> Iterator[Bundle]:
         """Yield the bundle in which an atom appears in full, then the bundles that refer to it."""
-        tags: list[str | None] = [tag_identity(tag) for tag in record.tags]
-        untagged: list[str | None] = [None]
-        if record.kind == ENTITY:
-            yield self._home(record)
+        day = ("day", day_of(record.created))
+        group = day if record.source is None else ("source", record.source)
+        tags: Sequence[str | None] = [tag_identity(tag) for tag in record.tags] or (None,)
         buckets = record.buckets or NO_BUCKET
-        for bucket in buckets:
-            if tags or record.kind != ENTITY or bucket != buckets[0]:
-                for tag in tags or untagged:
-                    yield Bundle(bucket, tag, group.what, group.title, "")
-
-    def _home(self, record: AtomRecord) -> Bundle:
-        bucket = (record.buckets or NO_BUCKET)[0]
         if record.kind == ENTITY:
-            return Bundle(bucket, None, "entity", "", show_id(record.id))
-        tag = tag_identity(record.tags[0]) if record.tags else None
-        if record.source is not None:
-            return Bundle(bucket, tag, "source", record.source, "")
-        return Bundle(bucket, tag, "day", day_of(record.created), "")
+            yield Bundle(buckets[0], None, "entity", "", show_id(record.id))
+        for bucket in buckets:
+            if record.tags or record.kind != ENTITY or bucket != buckets[0]:
+                for tag in tags:
+                    yield Bundle(bucket, tag, *group, "")
+
+    def items_of(self, records: Sequence[AtomRecord]) -> Iterator[list[tuple[Bundle, BundleItem]]]:
+        """Yield the bundles of each atom, and the atom's item in each of them; the first item is whole."""
+        payloads = self.rows.multi_get([payload_key(record.payload_seq) for record in records])
+        for record, payload in zip(records, payloads, strict=True):
+            order = (record.sequence is None, record.sequence or 0, record.created_seq, record.ordinal)
+            size = len(payload or b"") + self._edge_bytes(record)
+            first, *others = self.bundles_of(record)
+            items = [(first, BundleItem(*order, True, size))]
+            items += [(other, BundleItem(*order, False, _REFERENCE_BYTES)) for other in others]
+            yield items
+
+    def home(self, record: AtomRecord) -> Bundle:
+        """Return the bundle in which an atom appears in full."""
+        return next(self.bundles_of(record))
 
     def _edge_bytes(self, record: AtomRecord) -> int:
         if not self._linked:
             return 0
-        edges = islice(self._rows.scan_prefix(EDGE_FROM + record.id + b"/"), EDGES_MAX)
+        edges = islice(self.rows.scan_prefix(EDGE_FROM + record.id + b"/"), EDGES_MAX)
         return _EDGE_BYTES * sum(1 for _ in edges)
 
-    def _path(self, bundle: Bundle, number: int, title: str) -> str:
+    def path(self, bundle: Bundle, number: int, title: str) -> str:
+        """Return the path of page `number` of a bundle; the title of an entity is its name."""
         names = self.style.names
         if bundle.what == "entity":
             folder = ENTITIES
@@ -226,13 +166,14 @@ class Pages:
         identity = (bundle.bucket, bundle.tag or "", bundle.what, bundle.title, bundle.atom)
         return f"{names.bucket(bundle.bucket)}/{folder}/{names.page(title, *identity, number=number)}"
 
-    def _render(self, bundle: Bundle, number: int, page: Sequence[BundleItem]) -> Page:
+    def render(self, bundle: Bundle, number: int, page: Sequence[BundleItem]) -> Page:
+        """Return page `number` of a bundle with these items."""
         sections = []
         title = bundle.title
         for at in range(0, len(page), _READ_BODIES):
             items = page[at : at + _READ_BODIES]
-            records = records_of(self._rows, ids_at(self._rows, [item.ordinal for item in items]))
-            for item, record, event_body in zip(items, records, bodies_of(self._rows, records), strict=True):
+            records = records_of(self.rows, ids_at(self.rows, [item.ordinal for item in items]))
+            for item, record, event_body in zip(items, records, bodies_of(self.rows, records), strict=True):
                 if bundle.what == "entity":
                     title = snippet(None, event_body.content)
                 atom, content = show_id(record.id), event_body.content
@@ -246,39 +187,113 @@ class Pages:
         head = self.style.head(bundle, title, number) + "\n\n"
         text = head + SEPARATOR.join([one.frame + one.text for one in sections]) + "\n"
         atoms = tuple(one.atom for one in sections if one.content is not None)
-        return Page(self._path(bundle, number, title), text.encode(), atoms, head, tuple(sections))
+        refers = tuple(one.atom for one in sections if one.content is None)
+        return Page(self.path(bundle, number, title), text.encode(), atoms, refers, head, tuple(sections))
 
     def _edges(self, record: AtomRecord) -> list[str]:
         """Return a line for each edge to a live atom, and a last line if there are more than EDGES_MAX."""
         shown: list[str] = []
         if self._linked:
-            for edge in edges_at(self._rows, record.id, Direction.OUT, ()):
+            for edge in edges_at(self.rows, record.id, Direction.OUT, ()):
                 target = self._target(edge.dst)
                 if target is not None:
                     if len(shown) == EDGES_MAX:
                         shown.append(f"- more: `engine edges {show_id(record.id)}` lists all edges")
                         break
-                    shown.append(edge_line(self.style, type_name(self._rows, edge.type), target, edge.weight))
+                    shown.append(edge_line(self.style, type_name(self.rows, edge.type), target, edge.weight))
         return shown
 
     def _find_target(self, atom: bytes) -> Target | None:
-        record = read_atom(self._rows, atom)
+        record = read_atom(self.rows, atom)
         if record is None or record.state is not State.LIVE:
             return None
-        return self._target_of(record, body_of(self._rows, record).content)
+        return self._target_of(record, body_of(self.rows, record).content)
 
     def _target_of(self, record: AtomRecord, content: str) -> Target:
-        home = self._home(record)
+        home = self.home(record)
         title = snippet(None, content) if home.what == "entity" else home.title
-        path = self._path(home, self._page_of[record.ordinal], title)
+        path = self.path(home, self.number_of(record, home), title)
         return Target(path, record.id, snippet(record.title, content))
+
+
+class Pages(Renderer):
+    """The pages of the atoms in one snapshot; can be iterated once.
+
+    Memory use is a few bytes for each atom of the store, a few hundred bytes for each atom of the largest
+    source, and one page.
+    """
+
+    def __init__(self, rows: Reader, style: StyleName, progress: Progress = no_progress) -> None:
+        """Prepare the pages of the snapshot `rows`; its records and follower `tags` must be at the head."""
+        super().__init__(rows, style)
+        self._progress = progress
+        self._live = members(rows, LIVE)
+        self.atoms = len(self._live)
+        self._page_of = array("L", bytes(array("L").itemsize * read_counters(rows).next_ordinal))
+
+    def __iter__(self) -> Iterator[Page]:
+        self._assign()
+        done = 0
+        for bundle, number, page in self._bundles():
+            made = self.render(bundle, number, page)
+            done += len(made.atoms)
+            self._progress(done, self.atoms)
+            yield made
+
+    def only(self, paths: Collection[str]) -> Iterator[Page]:
+        """Yield the pages with these paths, as the iteration over all pages would yield them."""
+        self._assign()
+        for bundle, number, page in self._bundles():
+            # The name of an entity's page depends on the content.
+            if bundle.what == "entity" or self.path(bundle, number, bundle.title) in paths:
+                made = self.render(bundle, number, page)
+                if made.path in paths:
+                    yield made
+
+    def number_of(self, record: AtomRecord, home: Bundle) -> int:
+        """Return the number of the page in the bundle `home` that shows the atom in full."""
+        return self._page_of[record.ordinal]
+
+    def _assign(self) -> None:
+        """Assign all atoms to pages first, because a link names the page of its target."""
+        for _, number, page in self._bundles():
+            for item in page:
+                if item.whole:
+                    self._page_of[item.ordinal] = number
+
+    def _groups(self) -> Iterator[BitMap]:
+        """Yield the atoms of each source, then the atoms without a source, day by day."""
+        remaining = self._live.copy()
+        for group in (Group.SOURCE, Group.DAY):
+            for title in values(self.rows, group):
+                in_group = remaining & members(self.rows, (group, title))
+                if in_group:
+                    remaining -= in_group
+                    yield in_group
+
+    def _bundles(self) -> Iterator[tuple[Bundle, int, list[BundleItem]]]:
+        """Yield the pages of all bundles with their numbers, source by source."""
+        for group in self._groups():
+            bundles = self._bundled(group)
+            for bundle in sorted(bundles, key=_order):
+                for number, page in enumerate(split(sorted(bundles.pop(bundle))), 1):
+                    yield bundle, number, page
+
+    def _bundled(self, group: BitMap) -> dict[Bundle, list[BundleItem]]:
+        bundles: dict[Bundle, list[BundleItem]] = {}
+        ordinals = iter(group)
+        while chunk := list(islice(ordinals, _READ_ATOMS)):
+            for items in self.items_of(records_of(self.rows, ids_at(self.rows, chunk))):
+                for bundle, item in items:
+                    bundles.setdefault(bundle, []).append(item)
+        return bundles
 
 
 def _order(bundle: Bundle) -> tuple[str, bool, str, str, str]:
     return bundle.bucket, bundle.tag is not None, bundle.tag or "", bundle.what, bundle.atom
 
 
-def _pages(items: Sequence[BundleItem]) -> Iterator[list[BundleItem]]:
+def split(items: Sequence[BundleItem]) -> Iterator[list[BundleItem]]:
     """Split the items of a bundle into pages."""
     page: list[BundleItem] = []
     size = 0

@@ -11,6 +11,8 @@ import fcntl
 import json
 import os
 import re
+import time
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import lru_cache
@@ -33,7 +35,7 @@ from engine.files.mirror.mirror_text import PATH
 from engine.files.mirror.page_style import StyleName
 
 MANIFEST: Final = ".engine-mirror.json"
-FORMAT: Final = 1
+FORMAT: Final = 2
 
 _BYTES_MAX: Final = 1 << 30
 _UUID: Final = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
@@ -45,13 +47,18 @@ NAME_BYTES_MAX: Final = 200
 _TRAVERSE: Final = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _OCTAL: Final = re.compile(r"\\([0-7]{3})")
 _CHOOSE: Final = "choose a new or an empty folder"
+_POLL_SECONDS: Final = 0.05
+_COLON: Final = b": "
 
 
 class ManifestEntry(NamedTuple):
-    """The entry of a page in the manifest."""
+    """The entry of a page in the manifest. The ids of atoms are in the order of the page."""
 
     sha256: str
     atoms: tuple[str, ...]
+    """The atoms that the page shows in full."""
+    refers: tuple[str, ...]
+    """The atoms that the page refers to."""
 
 
 class Manifest(NamedTuple):
@@ -68,23 +75,39 @@ class Manifest(NamedTuple):
     files: Mapping[str, ManifestEntry]
 
 
+class ManifestText(NamedTuple):
+    """A manifest whose pages are lines of text, because decoding 8,700 lines takes 0.1 s."""
+
+    head: Manifest
+    """The manifest without pages."""
+    lines: list[bytes]
+    """The path and the entry of each page as JSON, sorted."""
+
+    def line(self, path: str) -> bytes | None:
+        """Return the line of a page, or None if the mirror has no such page."""
+        start = _json(path) + _COLON
+        at = bisect_left(self.lines, start)
+        found = self.lines[at : at + 1]
+        return found[0] if found and found[0].startswith(start) else None
+
+
 def encode_manifest(manifest: Manifest) -> bytes:
     """Return the manifest file, sorted, one page on each line; equal mirrors have equal bytes."""
-    head = {
-        "format": FORMAT,
-        "store_id": manifest.store_id,
-        "size": manifest.size,
-        "root": manifest.root,
-        "style": manifest.style.value,
-        "tags": dict(sorted(manifest.tags.items())),
-    }
-    lines = [f"{_json(name)}: {_json(value)}," for name, value in head.items()]
-    pages = [
-        f"{_json(path)}: {_json({'sha256': listed.sha256, 'atoms': list(listed.atoms)})}"
-        for path, listed in sorted(manifest.files.items())
-    ]
-    files = "{\n" + ",\n".join(pages) + "\n}" if pages else "{}"
-    return '{{\n{}\n"files": {}\n}}\n'.format("\n".join(lines), files).encode()
+    lines = [manifest_line(path, entry) for path, entry in manifest.files.items()]
+    return encode_text(ManifestText(manifest, sorted(lines)))
+
+
+def manifest_line(path: str, entry: ManifestEntry) -> bytes:
+    """Return the line of a page in the manifest, without a comma."""
+    return _json(path) + _COLON + _json(entry._asdict())
+
+
+def encode_text(text: ManifestText) -> bytes:
+    """Return the manifest file with these entries of pages."""
+    head = text.head._asdict() | {"tags": dict(sorted(text.head.tags.items()))}
+    del head["files"]
+    fields = b"".join(_json(name) + b": " + _json(value) + b",\n" for name, value in head.items())
+    return b'{\n"format": %d,\n%s"files": {\n%s\n}\n}\n' % (FORMAT, fields, b",\n".join(text.lines))
 
 
 def decode_manifest(raw: bytes) -> Manifest:
@@ -93,32 +116,76 @@ def decode_manifest(raw: bytes) -> Manifest:
     Raises:
         InvalidInputError: the file does not have this format, or a path in it is not a valid path of a page.
     """
+    text = decode_text(raw)
     try:
-        value = parse(raw, bytes_max=_BYTES_MAX)
+        manifest = text.head._replace(files=dict(map(page_in, text.lines)))
+        is_ours = encode_manifest(manifest) == raw and all(map(PATH.fullmatch, manifest.files))
+    except (KeyError, TypeError, ValueError):
+        is_ours = False
+    if not is_ours:
+        raise _not_ours()
+    return manifest
+
+
+def decode_text(raw: bytes) -> ManifestText:
+    """Return the manifest in a file; the entries of pages, and their paths, are not checked.
+
+    Raises:
+        InvalidInputError: the other fields do not have this format.
+    """
+    head, _, files = raw.partition(b',\n"files": {\n')
+    pages = files.removesuffix(b"\n}\n}\n")
+    try:
+        value = parse(head + b"}", bytes_max=_BYTES_MAX)
     except JsonError as error:
         raise InvalidInputError(f"the manifest is {error}") from None
     try:
         if value["format"] != FORMAT:
             raise InvalidInputError(f"the format is not {FORMAT}")
-        manifest = Manifest(
-            value["store_id"],
-            value["size"],
-            value["root"],
-            StyleName(value["style"]),
-            value["tags"],
-            {path: ManifestEntry(one["sha256"], tuple(one["atoms"])) for path, one in value["files"].items()},
-        )
-        is_ours = encode_manifest(manifest) == raw and all(map(PATH.fullmatch, manifest.files))
-        is_ours = is_ours and all((_UUID.fullmatch(manifest.store_id), _HASH.fullmatch(manifest.root)))
+        names = (value["store_id"], value["size"], value["root"], StyleName(value["style"]), value["tags"])
+        manifest = Manifest(*names, {})
+        is_ours = all((_UUID.fullmatch(manifest.store_id), _HASH.fullmatch(manifest.root)))
+        is_ours = is_ours and isinstance(manifest.tags, dict) and type(manifest.size) is int
     except (AttributeError, KeyError, TypeError, ValueError):
-        is_ours = False
-    if not is_ours or type(manifest.size) is not int or manifest.size < 1:
-        raise InvalidInputError("the manifest does not have the form in which this version writes it")
-    return manifest
+        raise _not_ours() from None
+    if not is_ours or manifest.size < 1:
+        raise _not_ours()
+    return ManifestText(manifest, pages.split(b",\n") if pages else [])
 
 
-def _json(value: object) -> str:
-    return json.dumps(value, ensure_ascii=True)
+def page_in(line: bytes) -> tuple[str, ManifestEntry]:
+    """Return the path and the entry of a page in a line of a manifest.
+
+    Raises:
+        ValueError: the line is not JSON. A KeyError or a TypeError: the line has a different form.
+    """
+    path, _, entry = line.partition(_COLON)
+    value = json.loads(entry)
+    return json.loads(path), ManifestEntry(value["sha256"], tuple(value["atoms"]), tuple(value["refers"]))
+
+
+def _not_ours() -> InvalidInputError:
+    return InvalidInputError("the manifest does not have the form in which this version writes it")
+
+
+def _json(value: object) -> bytes:
+    return json.dumps(value, ensure_ascii=True).encode()
+
+
+def events_behind(store_id: str, size: int, folder: str | os.PathLike[str]) -> int | None:
+    """Return the number of events that the mirror in `folder` does not show, or None if it is no mirror.
+
+    Args:
+        store_id: The id of the store.
+        size: The number of events of the store.
+        folder: The folder of the mirror.
+    """
+    try:
+        with place_at(folder, lock=False) as place, mirror_disk.open_folder(place.name, place.parent) as one:
+            head = decode_text(mirror_disk.read(one, MANIFEST) or b"").head
+    except EngineError:
+        return None
+    return max(size - head.size, 0) if head.store_id == store_id else None
 
 
 _decoded = lru_cache(1)(decode_manifest)
@@ -146,13 +213,8 @@ class MirrorPlace(NamedTuple):
 
     @property
     def new(self) -> str:
-        """The name of the temporary folder: first for the new mirror, after the exchange for the old one."""
+        """The name of the temporary folder with the new and changed pages."""
         return f".{self.name}.mirror-new"
-
-    @property
-    def old(self) -> str:
-        """The name for the old mirror on systems that cannot exchange two names atomically."""
-        return f".{self.name}.mirror-old"
 
     @property
     def edited(self) -> str:
@@ -169,15 +231,20 @@ class Existing(NamedTuple):
 
 
 @contextmanager
-def place_at(folder: str | os.PathLike[str], *, lock: bool) -> Iterator[MirrorPlace]:
+def place_at(folder: str | os.PathLike[str], *, lock: bool, wait: float = 0.0) -> Iterator[MirrorPlace]:
     """Open the parent folder of a mirror; with `lock`, only one run at a time can do so.
+
+    Args:
+        folder: The path of the mirror.
+        lock: Keep other runs out until the block ends.
+        wait: The seconds for which to wait until another run has finished.
 
     Raises:
         InvalidInputError: `folder` is not a valid path.
         NotFoundError: the parent folder does not exist.
         RefusedError: the path is the root; the home folder, the current folder, or a parent of one of these
             two; a mount point; inside a store; not a folder; or reached through a symbolic link.
-        BusyError: another run is writing in the parent folder.
+        BusyError: another run is still writing in the parent folder.
         EngineError: the operating system refuses an operation.
     """
     path = _absolute(folder)
@@ -189,7 +256,7 @@ def place_at(folder: str | os.PathLike[str], *, lock: bool) -> Iterator[MirrorPl
     try:
         _check(path, descriptor, name)
         if lock:
-            _lock(descriptor, path)
+            _lock(descriptor, path, time.monotonic() + wait)
         yield MirrorPlace(path, descriptor, name)
     except OSError as error:
         raise system_failure(error, f"{path} cannot be written") from error
@@ -311,11 +378,14 @@ def _mounts() -> set[str]:
     return {_OCTAL.sub(lambda found: chr(int(found[1], 8)), line.split(" ")[4]) for line in lines}
 
 
-def _lock(descriptor: int, path: str) -> None:
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        raise BusyError(
-            f"another mirror is being written in the folder of {path}",
-            hint="wait until it has finished",
-        ) from None
+def _lock(descriptor: int, path: str, deadline: float) -> None:
+    while True:
+        try:
+            return fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() >= deadline:
+                raise BusyError(
+                    f"another mirror is being written in the folder of {path}",
+                    hint="wait until it has finished",
+                ) from None
+        time.sleep(_POLL_SECONDS)

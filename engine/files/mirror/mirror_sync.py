@@ -1,7 +1,8 @@
-"""Bring a mirror up to date: build a new mirror in the same parent folder, then exchange both atomically.
+"""Bring a mirror up to date: write the new and changed pages beside it, then move them into it one by one.
 
-If the process is killed, either the old mirror or the new mirror is complete, and the next run removes the
-other folder. After a run, the pages have the same bytes as if the run had written to an empty folder.
+If the process is killed before all of these pages are written, the mirror is unchanged. If it is killed
+later, each page is complete, in its old or its new form, and the next run moves the rest. After a run, the
+pages have the same bytes as if the run had written to an empty folder.
 """
 
 from __future__ import annotations
@@ -34,8 +35,8 @@ from engine.files.mirror.old_mirror import (
     MARKER,
     NONE_APPLIED,
     SetAside,
-    drain,
     foreign_entries,
+    move_pages,
     recover,
     remove_unfinished,
 )
@@ -95,7 +96,7 @@ def sync(
             manifest = Manifest(
                 store_id, roots.size, roots.as_checkpoint().root, style_name, pages.style.renamed, build.files
             )
-            set_aside = build.finish(manifest)
+            set_aside = build.finish(encode_manifest(manifest))
     with existing(place, store_id) as now:
         foreign = foreign_entries(now.folder, manifest.files) if now else []
     return MirrorReport(
@@ -114,7 +115,7 @@ def sync(
 
 
 class Build:
-    """The new mirror, built in a temporary folder that is created when the first changed page is added."""
+    """The new and changed pages of a mirror, in a temporary folder that the first of them creates."""
 
     def __init__(
         self, place: MirrorPlace, old: Existing | None, applied: Mapping[str, str], *, dry_run: bool
@@ -126,7 +127,7 @@ class Build:
         self._place = place
         self._old = old
         self._applied = applied
-        self._unchanged: list[str] = []
+        self._staged: list[str] = []
         self._new: int | None = None
         self._stack = ExitStack()
 
@@ -143,23 +144,29 @@ class Build:
         self._stack.close()
 
     def add(self, page: Page) -> None:
-        """Add a page; if the old mirror has the same page, the file of the old page is reused."""
+        """Add a page. It is written if the old mirror has a different one, or its file was changed."""
         digest = hashlib.sha256(page.data).hexdigest()
         if page.path in self.files:
             raise ConflictError(f"two pages would be named {page.path}")
-        self.files[page.path] = ManifestEntry(digest, page.atoms)
+        self.files[page.path] = ManifestEntry(digest, page.atoms, page.refers)
         old = self._old
         was = old.manifest.files.get(page.path) if old and old.manifest else None
-        if old and was and was.sha256 == digest == mirror_disk.digest(old.folder, page.path):
-            self._unchanged.append(page.path)
-        else:
-            self.written += 1
-            if not self._dry_run:
-                mirror_disk.write(self._folder(), page.path, page.data)
+        if not (old and was and was.sha256 == digest == mirror_disk.digest(old.folder, page.path)):
+            self.write(page)
 
-    def finish(self, manifest: Manifest) -> SetAside:
-        """Replace the old mirror with the new one unless they are equal; return the edited pages."""
-        data = encode_manifest(manifest)
+    def write(self, page: Page) -> None:
+        """Write a page to the temporary folder, unless this is a dry run."""
+        self.written += 1
+        if not self._dry_run:
+            mirror_disk.write(self._folder(), page.path, page.data)
+            self._staged.append(page.path)
+
+    def finish(self, data: bytes) -> SetAside:
+        """Bring the mirror up to date, unless nothing changed; return the pages that people edited.
+
+        Args:
+            data: The new manifest.
+        """
         old, place = self._old, self._place
         if not self.written and old and data == old.raw:
             return ()
@@ -167,17 +174,24 @@ class Build:
             self.changed = True
             return self._edited()
         new = self._folder()
-        for path in self._unchanged:
-            self._reuse(path)
         mirror_disk.write(new, MANIFEST, data)
+        # If the folders are lost with the power, the pages are written again. They are synced in the mirror.
+        mirror_disk.sync(new, [MANIFEST, *self._staged], folders=False)
+        status = mirror_disk.lstat(place.parent, place.name)
+        if old is not None and not mirror_disk.same_file(status, os.fstat(old.folder)):
+            raise _replaced(place)
+        # From here on, the next run finishes what this one began.
         os.unlink(MARKER, dir_fd=new)
-        mirror_disk.sync_tree(new)
-        swapped = _swap(place, old)
         self.changed = True
+        if old is not None and old.manifest is not None:
+            return move_pages(place, new, old.folder, old.manifest, self.files, self._applied)
+        if old is not None:
+            # os.rename replaces an empty folder only.
+            os.rename(place.new, place.name, src_dir_fd=place.parent, dst_dir_fd=place.parent)
+        elif not mirror_disk.move(place.parent, place.new, place.parent, place.name):
+            raise _replaced(place)
         fsync_opened(place.parent)
-        if swapped is None or old is None or old.manifest is None:
-            return ()
-        return drain(place, swapped, old.manifest, self._applied)
+        return ()
 
     def _edited(self) -> SetAside:
         """Return the edited pages, which a run without `dry_run` would keep under a new name."""
@@ -196,55 +210,6 @@ class Build:
                 os.fchmod(self._new, mode)
             mirror_disk.write(self._new, MARKER, b"")
         return self._new
-
-    def _reuse(self, path: str) -> None:
-        old = self._old
-        if old is None or mirror_disk.link(old.folder, self._folder(), path):
-            return
-        data = mirror_disk.read(old.folder, path)
-        status = mirror_disk.lstat_at(old.folder, path)
-        if data is None or status is None or hashlib.sha256(data).hexdigest() != self.files[path].sha256:
-            raise ConflictError(
-                f"{path} was changed while the mirror was written", hint="run the command again"
-            )
-        mirror_disk.write(self._folder(), path, data)
-        with mirror_disk.parent_of(self._folder(), path) as (inner, name):
-            os.utime(name, ns=(status.st_atime_ns, status.st_mtime_ns), dir_fd=inner, follow_symlinks=False)
-
-
-def _swap(place: MirrorPlace, old: Existing | None) -> str | None:
-    """Put the new mirror in place.
-
-    Returns:
-        The new name of the old mirror, or None if there was no old mirror.
-
-    Raises:
-        RefusedError: the folder at the place was replaced meanwhile.
-    """
-    status = mirror_disk.lstat(place.parent, place.name)
-    if old is None:
-        if not mirror_disk.move(place.parent, place.new, place.parent, place.name):
-            raise _replaced(place)
-        return None
-    if not mirror_disk.same_file(status, os.fstat(old.folder)):
-        raise _replaced(place)
-    if old.manifest is None:
-        # os.rename replaces an empty folder only.
-        os.rename(place.new, place.name, src_dir_fd=place.parent, dst_dir_fd=place.parent)
-        return None
-    if mirror_disk.exchange(place.parent, place.new, place.name):
-        if not mirror_disk.same_file(mirror_disk.lstat(place.parent, place.new), os.fstat(old.folder)):
-            mirror_disk.exchange(place.parent, place.new, place.name)
-            raise _replaced(place)
-        return place.new
-    # If the process is killed between the two renames, the next run restores the old mirror's name.
-    os.rename(place.name, place.old, src_dir_fd=place.parent, dst_dir_fd=place.parent)
-    try:
-        os.rename(place.new, place.name, src_dir_fd=place.parent, dst_dir_fd=place.parent)
-    except OSError:
-        os.rename(place.old, place.name, src_dir_fd=place.parent, dst_dir_fd=place.parent)
-        raise
-    return place.old
 
 
 def _replaced(place: MirrorPlace) -> RefusedError:

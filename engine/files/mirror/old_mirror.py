@@ -1,9 +1,12 @@
-"""Remove the temporary folder beside a mirror: an unfinished new mirror, or the replaced old mirror.
+"""Move new pages into a mirror, keep the edited pages that they replace, and finish a run that was killed.
 
-An unfinished mirror contains a marker file, which is created first and removed last, before the exchange.
-Such a folder contains only generated pages and is deleted. A folder without the marker is the old mirror and
-contains a manifest. Its pages that match the manifest are deleted, edited pages are moved to the folder
-`NAME.edited` beside the mirror, and all other entries are moved into the current mirror.
+The folder beside a mirror contains the pages that a run writes, and the new manifest. While it is
+unfinished, it contains a marker file, which is created first and removed last; the next run deletes such a
+folder. A folder without the marker is complete, and the next run moves its pages into the mirror, the
+manifest last.
+
+A page that a person edited is moved to the folder `NAME.edited` beside the mirror before it is replaced or
+deleted. Any other entry at the path of a page gets a new name in the same folder.
 
 The edited pages are kept there until their edits are in the store. Each run that replaces edited pages
 creates a numbered folder. This folder has the form of a mirror: a manifest, and the edited pages at their
@@ -15,7 +18,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from itertools import count
 from typing import Final, NamedTuple
@@ -49,27 +52,36 @@ def recover(place: MirrorPlace, store_id: str) -> SetAside:
     Raises:
         RefusedError: the entry beside the mirror was not created by a run for this store.
     """
-    set_aside: SetAside = ()
-    for name in (place.old, place.new):
-        status = mirror_disk.lstat(place.parent, name)
-        if status is None:
-            continue
-        if not mirror_disk.is_folder(status):
-            raise _not_ours(place, name)
-        with mirror_disk.open_folder(name, place.parent) as folder:
-            entries = mirror_disk.names(folder)
-            if not entries or MARKER in entries:
-                remove_unfinished(place, name, folder)
-                continue
-            manifest = _manifest(folder, store_id)
-            if manifest is None:
-                raise _not_ours(place, name)
-        if _is_free(place):
-            os.rename(name, place.name, src_dir_fd=place.parent, dst_dir_fd=place.parent)
-            fsync_opened(place.parent)
+    status = mirror_disk.lstat(place.parent, place.new)
+    if status is None:
+        return ()
+    if not mirror_disk.is_folder(status):
+        raise _not_ours(place, place.new)
+    with mirror_disk.open_folder(place.new, place.parent) as new:
+        entries = mirror_disk.names(new)
+        if not entries or MARKER in entries:
+            remove_unfinished(place, place.new, new)
+        elif MANIFEST not in entries:
+            _remove_emptied(place, new)
         else:
-            set_aside += drain(place, name, manifest)
-    return set_aside
+            return _moved(place, new, store_id)
+    return ()
+
+
+def _moved(place: MirrorPlace, new: int, store_id: str) -> SetAside:
+    """Move the pages of a complete temporary folder to their place."""
+    now = _manifest(new, store_id)
+    if now is None:
+        raise _not_ours(place, place.new)
+    if _is_free(place):
+        os.rename(place.new, place.name, src_dir_fd=place.parent, dst_dir_fd=place.parent)
+        fsync_opened(place.parent)
+        return ()
+    with mirror_disk.open_folder(place.name, place.parent) as old:
+        was = _manifest(old, store_id)
+        if was is None:
+            raise _not_ours(place, place.name)
+        return move_pages(place, new, old, was, now.files)
 
 
 def _is_free(place: MirrorPlace) -> bool:
@@ -116,69 +128,89 @@ def remove_unfinished(place: MirrorPlace, name: str, folder: int) -> None:
     os.rmdir(name, dir_fd=place.parent)
 
 
-def drain(
-    place: MirrorPlace, name: str, manifest: Manifest, applied: Mapping[str, str] = NONE_APPLIED
+def move_pages(
+    place: MirrorPlace,
+    new: int,
+    old: int,
+    was: Manifest,
+    files: Mapping[str, ManifestEntry],
+    applied: Mapping[str, str] = NONE_APPLIED,
 ) -> SetAside:
-    """Move foreign and edited files out of the replaced mirror, and delete all other files.
+    """Move the pages and the manifest of a complete new folder into the mirror, and delete obsolete pages.
 
     Args:
         place: The place of the mirror.
-        name: The present name of the replaced mirror.
-        manifest: The manifest of the replaced mirror.
+        new: The folder with the new pages and the new manifest.
+        old: The folder of the mirror.
+        was: The manifest of the mirror. Pages that do not change may be missing in it and in `files`.
+        files: The pages of the new manifest.
         applied: The edited pages whose edits are in the store: path → SHA-256.
+
+    Returns:
+        The pages that were kept under a new name.
     """
-    set_aside: list[tuple[str, str]] = []
-    with (
-        mirror_disk.open_folder(name, place.parent) as old,
-        mirror_disk.open_folder(place.name, place.parent) as new,
-    ):
-        # Foreign files are moved first, so that earlier edited versions keep their numbers.
-        for path in foreign_entries(old, manifest.files, folders=True):
-            moved = _move(old, path.removesuffix("/").split("/"), new)
-            if path.removesuffix("/") in manifest.files:
-                set_aside.append((path, f"{place.path}/{moved}"))
-        edited = []
-        for path, listed in sorted(manifest.files.items()):
-            status = mirror_disk.lstat_at(old, path)
-            if not mirror_disk.is_file(status):
-                continue
-            if _is_redundant(old, new, path, {listed.sha256, applied.get(path)}, status):
-                mirror_disk.remove(old, path)
-            else:
-                edited.append(path)
-        set_aside += keep_aside(place, old, edited, manifest)
-        for empty in mirror_disk.folders(old):
-            with mirror_disk.open_path(old, empty[:-1]) as outer:
-                os.rmdir(empty[-1], dir_fd=outer)
-        mirror_disk.sync_tree(new)
-        os.unlink(MANIFEST, dir_fd=old)
-    os.rmdir(name, dir_fd=place.parent)
-    fsync_opened(place.parent)
+    arriving = [path for path in files if mirror_disk.lstat_at(new, path) is not None]
+    leaving = [path for path in was.files if path not in files]
+    set_aside = [moved for path in arriving for moved in _make_way(place, old, path, was)]
+    edited = []
+    for path in sorted((*arriving, *leaving)):
+        digest = mirror_disk.digest(old, path)
+        known = {listed[path].sha256 for listed in (was.files, files) if path in listed}
+        if digest is not None and digest not in known | {applied.get(path)}:
+            edited.append(path)
+    set_aside += keep_aside(place, old, edited, was)
+    for path in leaving:
+        if mirror_disk.is_file(mirror_disk.lstat_at(old, path)):
+            mirror_disk.remove(old, path)
+    for path in arriving:
+        mirror_disk.replace(new, old, path)
+    for path in leaving:
+        mirror_disk.remove_empty_parents(old, path)
+    # A page older than the manifest would look as if a person had undone the change.
+    mirror_disk.sync(old, (*arriving, *leaving))
+    mirror_disk.replace(new, old, MANIFEST)
+    fsync_opened(old)
+    _remove_emptied(place, new)
     return tuple(set_aside)
 
 
-def _is_redundant(
-    old: int, new: int, path: str, known: Container[str | None], status: os.stat_result | None
-) -> bool:
-    """Return True if no content is lost when the file is deleted from the old mirror.
+def _make_way(place: MirrorPlace, folder: int, path: str, was: Manifest) -> Iterator[tuple[str, str]]:
+    """Rename what is not ours at the path of a page or of one of its folders; yield both paths."""
+    parts = path.split("/")
+    for depth in range(1, len(parts) + 1):
+        part = "/".join(parts[:depth])
+        status = mirror_disk.lstat_at(folder, part)
+        is_ours = mirror_disk.is_folder(status)
+        if depth == len(parts):
+            is_ours = mirror_disk.is_file(status) and path in was.files
+        if status is not None and not is_ours:
+            with mirror_disk.parent_of(folder, part) as (inner, name):
+                moved = _rename(inner, name)
+            yield part, "/".join((place.path, *parts[: depth - 1], moved))
 
-    `known` contains the SHA-256 of the files whose content is in the store.
-    """
-    current = mirror_disk.lstat_at(new, path)
-    if mirror_disk.same_file(status, current):
-        return True
-    digest = mirror_disk.digest(old, path)
-    return digest in known or (current is not None and digest == mirror_disk.digest(new, path))
+
+def _remove_emptied(place: MirrorPlace, new: int) -> None:
+    """Remove the temporary folder, from which all pages were moved."""
+    mirror_disk.remove_empty_folders(new)
+    if mirror_disk.names(new):
+        raise _not_ours(place, place.new)
+    os.rmdir(place.new, dir_fd=place.parent)
 
 
-def foreign_entries(folder: int, files: Mapping[str, ManifestEntry], *, folders: bool = False) -> list[str]:
+def _rename(folder: int, name: str) -> str:
+    """Rename an entry to `stem.edited-N.md` with the first free number N, and return the new name."""
+    stem, dot, suffix = name.rpartition(".") if "." in name[1:] else (name, "", "")
+    names = (f"{stem}.edited-{number}{dot}{suffix}" for number in count(1))
+    return next(one for one in names if mirror_disk.move(folder, name, folder, one))
+
+
+def foreign_entries(folder: int, files: Mapping[str, ManifestEntry]) -> list[str]:
     """Return the paths of the entries in a mirror that are not pages of the mirror.
 
-    The path of a folder ends in `/`, and the entries in such a folder are not returned. With `folders`,
-    entries that have the path of a page but are not regular files are returned, too.
+    The path of a folder ends in `/`, and the entries in such a folder are not returned.
     """
     page_folders = {"/".join(path.split("/")[:depth]) for path in files for depth in (1, 2)}
-    return list(_foreign(folder, (), files, page_folders, folders))
+    return list(_foreign(folder, (), files, page_folders))
 
 
 def _foreign(
@@ -186,51 +218,17 @@ def _foreign(
     parents: tuple[str, ...],
     files: Mapping[str, ManifestEntry],
     page_folders: set[str],
-    folders: bool,
 ) -> Iterator[str]:
     for name in mirror_disk.names(folder):
         path = "/".join((*parents, name))
         status = mirror_disk.lstat(folder, name)
-        if path in {MANIFEST, MARKER} or (path in files and (mirror_disk.is_file(status) or not folders)):
+        if path in {MANIFEST, MARKER} or path in files:
             continue
         if path in page_folders and mirror_disk.is_folder(status):
             with mirror_disk.open_folder(name, folder) as inner:
-                yield from _foreign(inner, (*parents, name), files, page_folders, folders)
+                yield from _foreign(inner, (*parents, name), files, page_folders)
         else:
             yield path + "/" if mirror_disk.is_folder(status) else path
-
-
-def _move(old: int, path: list[str], new: int) -> str:
-    """Move a foreign entry to the same path in the new mirror, and return the new path.
-
-    A folder is merged into an existing folder. Any other entry gets a new name in the same folder if its path
-    is in use.
-    """
-    *parents, name = path
-    with (
-        mirror_disk.open_path(old, parents) as source,
-        mirror_disk.open_path(new, parents, create=True) as target,
-    ):
-        if mirror_disk.move(source, name, target, name):
-            return "/".join(path)
-        if mirror_disk.is_folder(mirror_disk.lstat(source, name)) and mirror_disk.is_folder(
-            mirror_disk.lstat(target, name)
-        ):
-            with mirror_disk.open_folder(name, source) as folder:
-                for inner in mirror_disk.names(folder):
-                    _move(old, [*path, inner], new)
-            os.rmdir(name, dir_fd=source)
-            return "/".join(path)
-        return _move_aside(source, name, new, parents)
-
-
-def _move_aside(source: int, name: str, new: int, parents: list[str]) -> str:
-    """Move a file to `stem.edited-N.md` in the new mirror, with the first free number N."""
-    stem, dot, suffix = name.rpartition(".") if "." in name[1:] else (name, "", "")
-    with mirror_disk.open_path(new, parents, create=True) as target:
-        names = (f"{stem}.edited-{number}{dot}{suffix}" for number in count(1))
-        free = next(one for one in names if mirror_disk.move(source, name, target, one))
-    return "/".join((*parents, free))
 
 
 class EditedFolder(NamedTuple):
@@ -263,14 +261,16 @@ def keep_aside(
         with mirror_disk.open_folder(number, outer) as folder:
             mirror_disk.write(folder, MANIFEST, listed)
             # The manifest is on the disk before the first page, because a page without it cannot be applied.
-            mirror_disk.sync_tree(folder)
+            mirror_disk.sync(folder, [MANIFEST])
+            fsync_opened(outer)
+            fsync_opened(place.parent)
             for path in edited:
                 with (
                     mirror_disk.parent_of(old, path) as (source, file),
                     mirror_disk.parent_of(folder, path, create=True) as (target, _),
                 ):
                     mirror_disk.move(source, file, target, file)
-            mirror_disk.sync_tree(folder)
+            mirror_disk.sync(folder, edited)
         fsync_opened(outer)
     return [(path, f"{place.path}.edited/{number}/{path}") for path in edited]
 

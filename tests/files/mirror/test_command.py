@@ -77,17 +77,6 @@ def test_ingest_brings_the_mirror_up_to_date(bare: Cli, configured: Path) -> Non
     assert bare("mirror", "--json").data["changed"] is False
 
 
-def test_a_mirror_that_cannot_be_written_fails_the_ingest(bare: Cli, configured: Path) -> None:
-    """If the mirror cannot be written, the atoms are stored and the exit code is the mirror's."""
-    (configured / "shown").mkdir()
-    (configured / "shown" / "precious").write_text("x")
-    failed = bare("ingest", "notes", "--json")
-    assert (failed.code, failed.envelope["error"]["code"]) == (7, "refused")
-    assert "the store is written" in failed.envelope["error"]["message"]
-    assert failed.envelope["data"]["added"] >= 1
-    assert tree(configured / "shown") == {"precious": b"x"}
-
-
 def test_another_store_is_not_mirrored_there(bare: Cli, configured: Path) -> None:
     """With --store or ENGINE_STORE, the mirror in the settings is not written."""
     assert bare("--store", "other", "ingest", "notes").code == 0

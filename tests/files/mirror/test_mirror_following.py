@@ -13,8 +13,9 @@ from backends.memory import MemoryBackend
 from engine import Add
 from engine.base.errors import ConflictError
 from engine.engine import Engine
-from engine.files.mirror import mirror_pull
-from engine.files.mirror.mirror_pull import pull
+from engine.files.mirror import following_mirror
+from engine.files.mirror.following_mirror import update
+from engine.files.mirror.mirror_pages import Page, Renderer
 from engine.files.mirror.mirror_report import PullReport
 from tests.files.mirror.parsing import listed, tree
 from tests.files.mirror.test_mirror_pull import edited, page_with
@@ -24,7 +25,7 @@ from tests.support.engines import engine_on, salt_of, ticking
 @pytest.fixture
 def memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Engine:
     """Return a memory whose mirror follows without pauses."""
-    monkeypatch.setattr(mirror_pull, "PAUSE", 0)
+    monkeypatch.setattr(following_mirror, "PAUSE", 0)
     return opened(tmp_path)
 
 
@@ -79,9 +80,9 @@ def test_many_writes_are_one_sync(memory: Engine, tmp_path: Path, monkeypatch: p
 
     def counted(*args: Any, **options: Any) -> PullReport:
         calls.append(args)
-        return pull(*args, **options)
+        return update(*args, **options)
 
-    monkeypatch.setattr(mirror_pull, "pull", counted)
+    monkeypatch.setattr(following_mirror, "update", counted)
     list(memory.apply_many(Add(f"text {number}") for number in range(2500)))
     assert (len(calls), memory.check_mirror(tmp_path / "m").ok) == (1, True)
 
@@ -90,7 +91,7 @@ def test_a_burst_of_writes_is_shown_when_the_memory_is_closed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Writes during the pause after a sync are shown at the latest when the memory is closed."""
-    monkeypatch.setattr(mirror_pull, "PAUSE", 1e9)
+    monkeypatch.setattr(following_mirror, "PAUSE", 1e9)
     backend = MemoryBackend()
     memory = Engine(backend, mirror=tmp_path / "m")
     memory.add("one")
@@ -180,3 +181,24 @@ def test_the_past_has_no_mirror(memory: Engine, tmp_path: Path) -> None:
 def test_an_engine_without_a_mirror_has_no_problem() -> None:
     """Without a mirror, `mirror_problem` is None."""
     assert engine_on().mirror_problem is None
+
+
+def test_a_small_change_renders_only_its_pages(memory: Engine, tmp_path: Path) -> None:
+    """After one write to a large mirror, only the pages that it changed are rendered."""
+    adds = [Add(f"text {number}", source=f"s{number % 40}") for number in range(400)]
+    ids = [receipt.id for receipt in memory.apply_many(adds)]
+    rendered: list[str] = []
+    with pytest.MonkeyPatch.context() as patch:
+        render = Renderer.render
+
+        def counted(*args: Any) -> Page:
+            page = render(*args)
+            rendered.append(page.path)
+            return page
+
+        patch.setattr(Renderer, "render", counted)
+        memory.add("one more", source="s7")
+        memory.link(ids[1], "references", ids[2])
+        memory.tombstone(ids[3])
+    assert [path.split("/")[-1].split("_")[0] for path in rendered] == ["s7", "s1", "s3"]
+    assert memory.check_mirror(tmp_path / "m").ok

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -63,7 +64,7 @@ def test_a_folder_with_files_and_no_manifest_is_refused(engine: Engine, tmp_path
     (tmp_path / "m").mkdir()
     (tmp_path / "m" / "precious").write_text("x")
     refused(engine, tmp_path / "m")
-    for text in ("", "{}", '{"format": 2}', "[]", '{"format": 1, "store_id": "x"}'):
+    for text in ("", "{}", '{"format": 3}', "[]", '{"format": 2, "store_id": "x"}'):
         (tmp_path / "m" / MANIFEST).write_text(text)
         refused(engine, tmp_path / "m")
     assert (tmp_path / "m" / "precious").read_text() == "x"
@@ -89,7 +90,7 @@ def test_a_manifest_that_names_other_files_is_refused(engine: Engine, tmp_path: 
 @pytest.mark.parametrize(
     ("old", "new"),
     [
-        ('"format": 1', '"format": 2'),
+        ('"format": 2', '"format": 3'),
         ('"size": ', '"size": 1.'),
         ('"size": ', '"size": -'),
         ('"root": "', '"root": "g'),
@@ -148,24 +149,21 @@ def test_a_folder_in_a_store_is_refused(tmp_path: Path) -> None:
         refused(engine, tmp_path / "store" / "m")
 
 
-@pytest.mark.parametrize("exchange", [True, False])
 def test_a_folder_replaced_meanwhile_is_left(
-    engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, exchange: bool
+    engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A folder that was replaced during the run is refused and not changed."""
-    if not exchange:
-        monkeypatch.setattr(mirror_disk, "_renameat2", lambda *_: False)
     engine.mirror(tmp_path / "m")
     engine.add("three")
-    settle = mirror_disk.sync_tree
+    settle = mirror_disk.sync
 
-    def replaced(folder: int) -> None:
-        settle(folder)
+    def replaced(folder: int, paths: Sequence[str], *, folders: bool = True) -> None:
+        settle(folder, paths, folders=folders)
         (tmp_path / "m").rename(tmp_path / "was")
         (tmp_path / "m").mkdir()
         (tmp_path / "m" / "precious").write_text("x")
 
-    monkeypatch.setattr(mirror_disk, "sync_tree", replaced)
+    monkeypatch.setattr(mirror_disk, "sync", replaced)
     refused(engine, tmp_path / "m")
     assert tree(tmp_path / "m") == {"precious": b"x"}
     assert listed(tmp_path) == ["m", "was"]
@@ -177,22 +175,22 @@ def test_a_parent_replaced_meanwhile_leads_nowhere(
     """If the parent is renamed during the run, the opened folder is written to."""
     (tmp_path / "parent").mkdir()
     (tmp_path / "other").mkdir()
-    settle = mirror_disk.sync_tree
+    settle = mirror_disk.sync
 
-    def replaced(folder: int) -> None:
-        settle(folder)
+    def replaced(folder: int, paths: Sequence[str], *, folders: bool = True) -> None:
+        settle(folder, paths, folders=folders)
         (tmp_path / "parent").rename(tmp_path / "moved")
         (tmp_path / "parent").symlink_to("other")
 
-    monkeypatch.setattr(mirror_disk, "sync_tree", replaced)
+    monkeypatch.setattr(mirror_disk, "sync", replaced)
     engine.mirror(tmp_path / "parent" / "m")
     assert listed(tmp_path / "other") == []
     assert listed(tmp_path / "moved") == ["m"]
 
 
-@pytest.mark.parametrize("name", [".m.mirror-new", ".m.mirror-old"])
-def test_what_stands_beside_and_is_not_ours_is_refused(engine: Engine, tmp_path: Path, name: str) -> None:
+def test_what_stands_beside_and_is_not_ours_is_refused(engine: Engine, tmp_path: Path) -> None:
     """A folder beside the mirror with the name of a leftover but other contents is refused."""
+    name = ".m.mirror-new"
     engine.mirror(tmp_path / "m")
     (tmp_path / name).mkdir()
     (tmp_path / name / "precious").write_text("x")

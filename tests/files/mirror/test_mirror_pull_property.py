@@ -150,7 +150,7 @@ def test_killed_anywhere_no_edit_is_lost(tmp_path: Path) -> None:
             with opened(place) as engine:
                 engine.mirror_pull(place / "m")
 
-        going = killed_at(number, run, exchange=True)
+        going = killed_at(number, run)
         with opened(place) as engine:
             engine.mirror_pull(place / "m")
             found = contents(engine)
