@@ -4,7 +4,7 @@ question ──▶ analysis ──▶ ranking of a pool of candidates ──▶ 
 
 The steps of the ranking are those of the Tag-Walker protocol:
 
-    words ─▶ neighbours, boosts ─▶ level ─▶ feedback ─▶ split ─▶ titles ─▶ texts ─▶ hops ─▶ tags
+    words ─▶ neighbours, boosts ─▶ level ─▶ feedback ─▶ split ─▶ titles ─▶ texts ─▶ hops ─▶ names ─▶ tags
 
 Each step adds to the scores of a pool of a few hundred candidates. The order matters only for the steps that
 use the best candidates so far.
@@ -40,6 +40,7 @@ from engine.query.recall.recall_run import (
 from engine.query.recall.select_hits import BLOCK, CATEGORY_CANDIDATES, SPARE, select_hits
 from engine.query.recall.selection import SelectionLimits
 from engine.query.recall.signals.anchors import extended, pool_of
+from engine.query.recall.signals.pages import put_named_first, put_stubs_last
 from engine.query.recall.signals.relations import (
     HOP_ANCHORS,
     QUESTION_WEIGHT,
@@ -188,6 +189,8 @@ def rank(run: RecallRun, target: int, most: int, first: int) -> Ranking:
     pool = _aliases(run, pool, words)
     atoms = _read(run, pool)
     pool, hop_anchors = _hops(run, pool, words, atoms)
+    pool = put_named_first(run, pool, words)
+    put_stubs_last(run, pool, words)
     return complete_if_needed(run, Ranking(pool, level, entities, {}, (), hop_anchors, words, first))
 
 
