@@ -343,6 +343,22 @@ def edges_at(
     return (edge for edge in edges if edge.state in states)
 
 
+def edge_types_at(rows: Reader, atom: bytes, direction: Direction) -> set[bytes]:
+    """Return the types of the edges of an atom, in every state. One row is read for each type."""
+    prefixes = [EDGE_FROM, EDGE_TO] if direction is Direction.BOTH else [EDGE_FROM]
+    if direction is Direction.IN:
+        prefixes = [EDGE_TO]
+    return {code for prefix in prefixes for code in _types_below(rows, prefix + atom + b"/")}
+
+
+def _types_below(rows: Reader, prefix: bytes) -> Iterator[bytes]:
+    start, end = prefix, prefix + b"\xff" * 32
+    while key := next((key for key, _ in rows.scan(start, end)), None):
+        code = key[len(prefix) : -ID_BYTES - 1]
+        yield code
+        start = prefix + code + b"/" + b"\xff" * (ID_BYTES + 1)
+
+
 def _scan(rows: Reader, prefix: bytes, codes: Sequence[bytes]) -> Iterator[EdgeRecord]:
     for narrow in [prefix + code + b"/" for code in sorted(set(codes))] or [prefix]:
         for key, raw in rows.scan_prefix(narrow):

@@ -187,7 +187,7 @@ def settled(lines: list[str]) -> list[str]:
         shown = re.sub(r"\(-?\d+% savings\)", "(N% savings)", shown)
         shown = re.sub(r"\b[0-9a-f]{8}\b", "SHORT", shown)  # how an id begins
         kept.append(re.sub(r" in [0-9.]+ s, [0-9,]+/s$", " in TIME", shown).rstrip())
-    # The edges of an atom are in the order of the codes of their types, and codes depend on the store.
+    # The edges of one type are in the order of the ids at their other ends, and ids depend on the store.
     runs = groupby(kept, key=lambda line: re.match(r" +\S.* → .* → ", line) is not None)
     return [line for edges, run in runs for line in (sorted(run) if edges else run)]
 

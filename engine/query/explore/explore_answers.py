@@ -164,8 +164,8 @@ class Neighbors(Answer):
 
     node: Node
     triples: tuple[Triple, ...]
-    """The triples of edges in the order of (type, other end), then the triples of tags, then the triples of
-    neighbours in the source."""
+    """The triples of edges, sorted by the name of their type and then by the other end, then the triples of
+    tags, then the triples of neighbours in the source."""
     next: int | None
     """The offset at which the next page begins; None on the last page."""
 

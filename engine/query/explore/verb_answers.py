@@ -6,8 +6,9 @@ So the words alone give at most 50 %; a higher score means that other signals of
 occur in no atom lower all scores. Hints are in the order of recall, with one exception: if the question asks
 for a page by its name, the beginning of the page comes first. Its score is at least the best score.
 
-Connections are triples `subject → predicate → object`. Edges come first, in the order of (type, other end)
-that SPEC, "Edges & Graph", defines, except that edges `mentions` follow all others. Then come the tags of an
+Connections are triples `subject → predicate → object`. Edges come first, sorted by the name of their type and
+then by the id of the other end, except that edges `mentions` follow all others: hundreds of texts can mention
+a person, and few say what she is. Then come the tags of an
 atom, and its neighbours in its source. Hidden atoms and hidden edges are left out.
 """
 
@@ -15,11 +16,12 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
+from datetime import date
 from functools import partial
 from itertools import chain, islice
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -35,6 +37,7 @@ from engine.ledger.queries import (
     bodies_of,
     body_of,
     data_of,
+    edge_types_at,
     edges_at,
     exact_type_in,
     far_end,
@@ -276,11 +279,12 @@ def _of_page(scope: Scope, page: Pieces, wanted: WantedEdges) -> Iterator[LazyTr
     """Yield the triples of a page: the edges of its pieces to other atoms, then the tags of the pieces."""
     title = page_name(scope, page)
     seen: set[tuple[bytes, bytes, bool]] = set()
-    for piece, edge, other in edges_of_pieces(scope.rows, page, wanted.direction, wanted.codes):
-        key = edge.type, other.id, edge.src == piece.id
-        if key not in seen and wanted.passes(other):
-            seen.add(key)
-            yield partial(_of_edge, scope, edge, title, piece.id, other)
+    for code in _types_by_name(scope, [record.id for record in page.records], wanted):
+        for piece, edge, other in edges_of_pieces(scope.rows, page, wanted.direction, (code,)):
+            key = edge.type, other.id, edge.src == piece.id
+            if key not in seen and wanted.passes(other):
+                seen.add(key)
+                yield partial(_of_edge, scope, edge, title, piece.id, other)
     if wanted.direction is not Direction.IN and not wanted.codes:
         tags = {tag_identity(tag): tag for record in page.records for tag in record.tags}
         for identity in sorted(tags):
@@ -302,7 +306,9 @@ def _has_tag(scope: Scope, record: AtomRecord, tag: str) -> Triple:
 
 def _of_atom(scope: Scope, record: AtomRecord, wanted: WantedEdges) -> Iterator[LazyTriple]:
     title = scope.name(record)
-    for edge in _relations_first(scope, edges_at(scope.rows, record.id, wanted.direction, wanted.codes)):
+    codes = _types_by_name(scope, [record.id], wanted)
+    edges = (edge for code in codes for edge in edges_at(scope.rows, record.id, wanted.direction, (code,)))
+    for edge in edges:
         other = read_atom(scope.rows, far_end(edge, record.id))
         if other is not None and other.state is State.LIVE and wanted.passes(other):
             yield partial(_of_edge, scope, edge, title, record.id, other)
@@ -316,15 +322,16 @@ def _of_atom(scope: Scope, record: AtomRecord, wanted: WantedEdges) -> Iterator[
         yield from _beside(scope, record, title, wanted.passes, after=False)
 
 
-def _relations_first(scope: Scope, edges: Iterator[EdgeRecord]) -> Iterator[EdgeRecord]:
-    """Yield the edges `mentions` last: hundreds of texts can mention a person, and few say what she is."""
-    mentions: list[EdgeRecord] = []
-    for edge in edges:
-        if type_name(scope.rows, edge.type) == MENTIONS:
-            mentions.append(edge)
-        else:
-            yield edge
-    yield from mentions
+def _types_by_name(scope: Scope, atoms: Iterable[bytes], wanted: WantedEdges) -> list[bytes]:
+    """Return the wanted types of the edges of some atoms, sorted by name, `mentions` last.
+
+    Codes are derived from names by a hash of the store, so their order says nothing.
+    """
+    codes = wanted.codes or set().union(
+        *(edge_types_at(scope.rows, atom, wanted.direction) for atom in atoms)
+    )
+    named = sorted((type_name(scope.rows, code), code) for code in set(codes))
+    return [code for _, code in sorted(named, key=lambda one: one[0] == MENTIONS)]
 
 
 def _of_edge(scope: Scope, edge: EdgeRecord, own: str, atom: bytes, other: AtomRecord) -> Triple:
