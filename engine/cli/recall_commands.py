@@ -157,6 +157,7 @@ def _hit(rank: int, hit: Hit, named: Labels) -> Iterator[Line]:
         (f"   {named.id(hit.id)}", "cyan"),
         (f"  {hit.source}" if hit.source else "", "dim"),
         (tags, "magenta"),
+        (f"  {hit.when}" if hit.when else "", "dim"),
     )
     if hit.duplicates:
         yield ((f"   stands for {', '.join(map(named.id, hit.duplicates))}", "dim"),)

@@ -147,11 +147,10 @@ def _last(*notes: str) -> str:
 
 
 def _hints(answer: Hints) -> Iterator[str]:
-    from engine.query.prompt_text import on_one_line, origin
+    from engine.query.explore.explore_answers import hint_line
+    from engine.query.prompt_text import on_one_line
 
-    for hint in answer.hints:
-        size = "" if hint.whole else f" ~{hint.tokens}"
-        yield f"[{hint.score}%{size}{origin(hint.provenance)}] {hint.id} {on_one_line(hint.title)}"
+    yield from map(hint_line, answer.hints)
     if answer.entities:
         yield f"[entities] {', '.join(map(on_one_line, answer.entities))}"
 
@@ -164,7 +163,9 @@ def _peek(answer: Peek) -> str:
         None if name is None else beginning(name, NAME_CHARS) for name in (answer.title, answer.source)
     )
     digits = len(answer.id)
-    head = heading(title, source, None, None, answer.id, digits=digits, provenance=answer.provenance)
+    head = heading(
+        *(title, source, None, None, answer.id), digits=digits, provenance=answer.provenance, when=answer.when
+    )
     return head + body(answer.text)
 
 
@@ -173,7 +174,10 @@ def _expanded(answer: Expanded) -> str:
 
     place, name = answer.sequence, answer.short_id
     head = heading(
-        *(answer.title, answer.source, place, place, name), digits=len(name), provenance=answer.provenance
+        *(answer.title, answer.source, place, place, name),
+        digits=len(name),
+        provenance=answer.provenance,
+        when=answer.when,
     )
     return head + body(answer.text)
 

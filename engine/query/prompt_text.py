@@ -4,6 +4,8 @@ r"""The format of atoms in a prompt, and the estimated number of tokens of the r
       The kettle is descaled on Mondays.        the lines of the content, indented by two spaces
     | Filter                                    the title of the lines that follow, if it changes
     [9a2e17c4 external] https://example.com     the provenance, if it is not `internal`
+    [1f0c2a3b 4, 2023-05-08; yesterday, i.e. 2023-05-07] chat       when it was written (`written_days`)
+    [2023-05-20]                                the day of the lines that follow, if it changes
 
 A line that begins with `[` is a heading: the text in brackets is generated, the source extends to the first
 bar, and the title follows the bar. A line that begins with `|` is a title. A line of content cannot look like
@@ -77,16 +79,18 @@ def heading(
     digits: int = ID_DIGITS,
     *,
     provenance: str = INTERNAL,
+    when: str = "",
 ) -> str:
     """Return the heading for atoms from one source. The heading has no line end.
 
     `first` and `last` are the positions of the first and the last atom in the source. `id` is the id of one
-    of the atoms. `provenance` is shown unless it is `internal`.
+    of the atoms. `provenance` is shown unless it is `internal`. `when` is a note of
+    `engine.query.written_days`.
     """
     line = f"[{id[:digits]}"
     if source is not None and first is not None:
         line += f" {first}" if first == last else f" {first}-{last}"
-    line += f"{origin(provenance)}]"
+    line += f"{origin(provenance)}{f', {when}' if when else ''}]"
     if source is not None:
         # A bar ends the source. So a bar within the source would make its end look like a title.
         line += " " + on_one_line(source).replace("|", "¦")
@@ -103,6 +107,11 @@ def origin(provenance: str) -> str:
 def subheading(title: str | None) -> str:
     """Return a line end followed by a line that shows a new title within a source."""
     return "\n|" if title is None else f"\n| {on_one_line(title)}".rstrip()
+
+
+def day_line(when: str) -> str:
+    """Return a line end followed by a line that shows when the following text was written."""
+    return f"\n[{when}]"
 
 
 def body(content: str) -> str:

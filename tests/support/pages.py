@@ -177,6 +177,7 @@ def settled(lines: list[str]) -> list[str]:
         shown = re.sub(r"\+[0-9a-f]{8}\+[0-9A-Za-z+/]{44}$", "+KEY", shown)
         shown = re.sub(r"^[0-9A-Za-z+/]{43}=$", "LOG ROOT", shown)
         shown = re.sub(r"\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z", "TIME", shown)
+        shown = re.sub(r'(, |"when": "|  )\d{4}-\d\d-\d\d(?=[]"]|$)', r"\1DAY", shown)  # a text of today
         shown = re.sub(r"^rows +\d+ compared$", "ROWS compared", shown)  # pages of a tree depend on the ids
         shown = re.sub(r"^(proof +)\d+ bytes", r"\1N bytes", shown)  # how far trees branch depends on ids
         shown = re.sub(r"\btags key 672f02[0-9a-f]{36}\b", "tags key KEY", shown)  # a label differs by store

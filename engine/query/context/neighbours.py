@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -13,6 +13,7 @@ from engine.base.errors import CorruptionError
 from engine.base.validation import atom_id, show_id
 from engine.followers.tags import LIVE, members
 from engine.index.index_view import IndexView
+from engine.ledger.journal import read_log
 from engine.ledger.queries import bodies_of, ids_at, records_of
 from engine.ledger.records import AtomRecord
 from engine.query.context.passages import Passage, Position
@@ -26,9 +27,10 @@ from engine.query.context.windows import (
 )
 from engine.query.filters import NO_FILTERS, Filters, answering, in_categories, maybe_superseded
 from engine.query.recall.recall import recall
-from engine.query.recall.recall_answer import Recall
 from engine.query.recall.superseded import SupersededAtoms
 from engine.query.view import View
+from engine.query.written_days import day_written, note_of
+from engine.text.language.question import analyze_question
 from proofs.events import AtomBody
 from proofs.leaves import Group
 
@@ -49,33 +51,19 @@ def context(rows: Reader, view: View, query: str, budget: int, filters: Filters 
     # As in BM25, document frequencies count all atoms, including those that the filters exclude.
     frequencies = [index.df(term) for term in recalled.terms]
     radius = radius_of(budget, query_rarity(index.counted, frequencies))
-    sources = SourceReader(rows, index, filters)
+    asked = analyze_question(query, now=read_log(rows).time).asks_when
+    sources = SourceReader(rows, index, filters, asks_when=asked)
     hits = sources.passages({atom_id(hit.id): hit.score for hit in recalled.hits})
-    hits, leads = _subjects_first(recalled, hits)
+    leads = recalled.leads()
+    hits.sort(key=lambda passage: passage.id not in leads)
     shown = inflate(
         *(recalled.query, hits, sources.passage_at),
         budget=budget,
         radius=radius,
         size=recalled.size,
-        leads=leads,
+        leads=max(1, len(leads)),
     )
     return replace(shown, matched=recalled.matched)
-
-
-def _subjects_first(found: Recall, hits: Sequence[Passage]) -> tuple[list[Passage], int]:
-    """Return the hits, first the best hit of each subject of the question, and the number of these hits.
-
-    A hit that mentions several subjects counts for each of them. If one hit mentions all, nothing changes.
-    """
-    lacking = [frozenset(subject.hits) for subject in found.subjects if subject.hits]
-    leads: list[Passage] = []
-    for passage in hits:
-        if any(passage.id in ids for ids in lacking):
-            leads.append(passage)
-            lacking = [ids for ids in lacking if passage.id not in ids]
-    if len(leads) < 2:
-        return list(hits), 1
-    return [*leads, *(passage for passage in hits if passage not in leads)], len(leads)
 
 
 class SourceReader:
@@ -86,8 +74,12 @@ class SourceReader:
     contradict each other.
     """
 
-    def __init__(self, rows: Reader, index: IndexView, filters: Filters) -> None:
-        """Create a reader of a snapshot and its index. It returns only neighbours that pass `filters`."""
+    def __init__(self, rows: Reader, index: IndexView, filters: Filters, *, asks_when: bool = False) -> None:
+        """Create a reader of a snapshot and its index. It returns only neighbours that pass `filters`.
+
+        With `asks_when`, the headings of all passages show the days of their texts.
+        """
+        self._asks_when = asks_when
         self._rows = rows
         self._index = index
         self._categories = filters.categories
@@ -111,7 +103,7 @@ class SourceReader:
                 for number in (ordered == ordinal).nonzero()[0].tolist():
                     positions[ordinal] = Position(source, number)
         return [
-            _passage(record, body, positions.get(record.ordinal), scores[record.id])
+            self._passage(record, body, positions.get(record.ordinal), scores[record.id])
             for record, body in zip(records, bodies, strict=True)
         ]
 
@@ -133,7 +125,26 @@ class SourceReader:
             raise _contradiction(record)
         (body,) = bodies_of(self._rows, [record])
         wanted = in_categories(body, record.tags, self._categories)
-        return _passage(record, body, position) if wanted else None
+        return self._passage(record, body, position) if wanted else None
+
+    def _passage(
+        self, record: AtomRecord, body: AtomBody, position: Position | None, score: float = 0.0
+    ) -> Passage:
+        if position is None and record.source is not None and record.sequence is not None:
+            raise _contradiction(record)
+        day = day_written(record, body)
+        return Passage(
+            id=show_id(record.id),
+            content=body.content,
+            title=record.title,
+            source=record.source,
+            sequence=record.sequence,
+            position=position,
+            score=score,
+            provenance=record.provenance,
+            day="" if day is None else day.isoformat(),
+            when=note_of(day, body.content, asked=self._asks_when),
+        )
 
     def _in_order(self, source: str) -> NDArray[np.int64]:
         """Return the ordinals of the live atoms of a source, ordered by sequence.
@@ -155,21 +166,6 @@ def _by_source(records: Iterable[AtomRecord]) -> dict[str, list[int]]:
         if record.source is not None and record.sequence is not None:
             sequences.setdefault(record.source, []).append(record.ordinal)
     return sequences
-
-
-def _passage(record: AtomRecord, body: AtomBody, position: Position | None, score: float = 0.0) -> Passage:
-    if position is None and record.source is not None and record.sequence is not None:
-        raise _contradiction(record)
-    return Passage(
-        id=show_id(record.id),
-        content=body.content,
-        title=record.title,
-        source=record.source,
-        sequence=record.sequence,
-        position=position,
-        score=score,
-        provenance=record.provenance,
-    )
 
 
 def _contradiction(record: AtomRecord) -> CorruptionError:

@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Final, NamedTuple
 
 from engine.base.validation import PROVENANCES
-from engine.query.prompt_text import INTERNAL, body, heading, subheading, tokens_of
+from engine.query.prompt_text import INTERNAL, body, day_line, heading, subheading, tokens_of
 
 LINE_END: Final = 1
 """The number of tokens that the line end after a window costs."""
@@ -41,6 +41,10 @@ class Passage:
     score: float = 0.0
     """The score of a hit; 0 for a neighbour."""
     provenance: str = INTERNAL
+    day: str = ""
+    """The day on which the text was written; '' if it is unknown."""
+    when: str = ""
+    """What a heading shows of the day, and of the times in the text that depend on it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +115,9 @@ class Run:
         first, last = self.passages[0], self.passages[-1]
         best = min(self.ranks, key=self.ranks.__getitem__)
         return heading(
-            *(first.title, first.source, first.sequence, last.sequence, best), provenance=self.provenance
+            *(first.title, first.source, first.sequence, last.sequence, best),
+            provenance=self.provenance,
+            when=first.when,
         )
 
     @property
@@ -153,5 +159,8 @@ class Run:
 
 
 def _between(before: Passage, after: Passage) -> str:
-    """Return a line with the title of the passage `after`, or '' if `before` has the same title."""
-    return "" if before.title == after.title else subheading(after.title)
+    """Return the lines above the passage `after`: its title and its day, if `before` has others."""
+    title = "" if before.title == after.title else subheading(after.title)
+    if after.day in ("", before.day) and after.when in ("", after.day, before.when):
+        return title
+    return title + day_line(after.when or after.day)

@@ -233,16 +233,16 @@ class Layout:
 def _cut(passage: Passage, tokens: int) -> str:
     """Return the text of a hit in at most `tokens` tokens, with its content cut if necessary.
 
-    A heading that costs more than half of the tokens is replaced by a heading with only the id. Return an
-    empty text if the result still costs too much.
+    A heading that costs more than half of the tokens is replaced by one with only the id and the day, or with
+    only the id. Return an empty text if the result still costs too much.
     """
-    provenance = passage.provenance
-    whole = heading(
-        *(passage.title, passage.source, passage.sequence, passage.sequence, passage.id),
-        provenance=provenance,
-    )
-    short = heading(None, None, None, None, passage.id, provenance=provenance)
-    head = whole if 2 * tokens_of(whole) <= tokens else short
+    place = passage.title, passage.source, passage.sequence, passage.sequence
+    nowhere = None, None, None, None
+    heads = [
+        heading(*where, passage.id, provenance=passage.provenance, when=when)
+        for where, when in ((place, passage.when), (nowhere, passage.when), (nowhere, ""))
+    ]
+    head = next((one for one in heads if 2 * tokens_of(one) <= tokens), heads[-1])
     content = body_within(passage.content, tokens - tokens_of(head) - LINE_END)
     return f"{head}{content}\n" if content else ""
 

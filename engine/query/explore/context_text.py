@@ -78,6 +78,11 @@ def _lines(items: Iterable[Finding]) -> Iterator[str]:
         else:
             shown = None if item.title in (title, item.text.strip()) else item.title
             name = (item.id or "").replace("-", "")
-            head = heading(shown, None, None, None, name, digits=item.digits, provenance=item.provenance)
+            head = heading(
+                *(shown, None, None, None, name),
+                digits=item.digits,
+                provenance=item.provenance,
+                when=item.when,
+            )
             yield f"{head}{body(item.text)}\n"
         source, title = item.source, item.title

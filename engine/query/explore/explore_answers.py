@@ -72,6 +72,10 @@ class Hint:
     whole: bool = False
     """True if `title` contains the atom's whole text on one line instead of a title."""
     provenance: str = INTERNAL
+    when: str = ""
+    """If `title` contains the whole text: what `engine.query.written_days` notes on it."""
+    lead: bool = False
+    """True for the best atom of a subject, if the question has several and no atom mentions them all."""
     asked: bool = False
     """True if the question asks for the atom's page by its name, as `what is a kettle?` asks for `Kettle`."""
 
@@ -101,6 +105,8 @@ class Peek(Answer):
     whole: bool
     """True if `text` is the whole text, apart from white space."""
     provenance: str = INTERNAL
+    when: str = ""
+    """The day of the text and the times in `text` that depend on it (`engine.query.written_days`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +135,8 @@ class Expanded(Answer):
     """The number of the latest version of the atom. The answer contains this version."""
     created: int
     provenance: str
+    when: str = ""
+    """The day of the text and the times in it that depend on this day (`engine.query.written_days`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,8 +214,7 @@ def text_of(answer: Answer) -> str:
 def _lines(answer: Answer) -> Iterator[str]:
     if isinstance(answer, Hints):
         for hint in answer.hints:
-            size = "" if hint.whole else f" ~{hint.tokens}"
-            yield f"[{hint.score}%{size}{origin(hint.provenance)}] {hint.id} {on_one_line(hint.title)}"
+            yield hint_line(hint)
         if answer.entities:
             yield f"[entities] {', '.join(map(on_one_line, answer.entities))}"
     elif isinstance(answer, Peek):
@@ -215,11 +222,12 @@ def _lines(answer: Answer) -> Iterator[str]:
             *(answer.title, answer.source, None, None, answer.id),
             digits=len(answer.id),
             provenance=answer.provenance,
+            when=answer.when,
         )
         yield title + body(answer.text)
     elif isinstance(answer, Expanded):
         place, name = answer.sequence, answer.short_id
-        title = heading(answer.title, answer.source, place, place, name, digits=len(name))
+        title = heading(answer.title, answer.source, place, place, name, digits=len(name), when=answer.when)
         yield title + body(answer.text)
         yield f"[{_about(answer)}]"
     elif isinstance(answer, Neighbors):
@@ -230,6 +238,13 @@ def _lines(answer: Answer) -> Iterator[str]:
             yield f"[more from {answer.next}]"
     else:
         raise TypeError(f"{type(answer).__name__} is not an answer of a verb")
+
+
+def hint_line(hint: Hint) -> str:
+    """Return a hint as one line: score, cost, provenance, day, id, and title or text."""
+    size = "" if hint.whole else f" ~{hint.tokens}"
+    when = f", {hint.when}" if hint.when else ""
+    return f"[{hint.score}%{size}{origin(hint.provenance)}{when}] {hint.id} {on_one_line(hint.title)}"
 
 
 def _about(answer: Expanded) -> str:

@@ -38,6 +38,8 @@ from engine.query.explore.nodes import entities_in, first_of, node_of, passing, 
 from engine.query.explore.scope import Scope, scope_of
 from engine.query.explore.verb_answers import (
     PEEK_CHARS,
+    DatedText,
+    asks_when,
     expanded_of,
     hints_of,
     longest,
@@ -48,6 +50,7 @@ from engine.query.explore.verb_answers import (
 from engine.query.filters import NO_FILTERS, Filters
 from engine.query.prompt_text import on_one_line, tokens_of
 from engine.query.view import View
+from engine.query.written_days import note_of
 
 A = TypeVar("A", bound=Answer)
 
@@ -137,10 +140,11 @@ class Explorer:
             hints, contents = hints_of(scope, query, candidates, filters, checked)
             whole = Hints(hints, entities_in(scope, query))
             atoms = {hint.id: resolve_id(scope.rows, hint.id) for hint in hints}
+        asked = asks_when(query)
         if read is not None:
-            whole = self._with_chosen(whole, contents, limit, read(whole.hints), budget)
+            whole = self._with_chosen(whole, contents, limit, read(whole.hints), budget, asked=asked)
         for most in texts:
-            shown = self._with_texts(whole, contents, most) if integer(most, "texts") else whole
+            shown = self._with_texts(whole, contents, most, asked=asked) if integer(most, "texts") else whole
             answer = self._shortened(shown, budget)
             if fits is None or fits(self._priced(answer)):
                 break
@@ -155,7 +159,14 @@ class Explorer:
         return self._within(len(whole.hints), budget, lambda most: replace(whole, hints=whole.hints[:most]))
 
     def _with_chosen(
-        self, answer: Hints, contents: Sequence[str], limit: int, chosen: Collection[str], budget: int | None
+        self,
+        answer: Hints,
+        contents: Sequence[DatedText],
+        limit: int,
+        chosen: Collection[str],
+        budget: int | None,
+        *,
+        asked: bool,
     ) -> Hints:
         """Return the first `limit` hints and the chosen ones.
 
@@ -166,17 +177,17 @@ class Explorer:
         answer = replace(answer, hints=tuple(hint for hint, _ in pairs))
         for at, (hint, content) in enumerate(pairs):
             if hint.id in chosen:
-                with_text = _with_text(answer, at, content)
+                with_text = _with_text(answer, at, content, asked=asked)
                 if budget is None or self._priced(with_text).cost_tokens <= budget:
                     answer = with_text
         return answer
 
-    def _with_texts(self, answer: Hints, contents: Collection[str], most: int) -> Hints:
+    def _with_texts(self, answer: Hints, contents: Collection[DatedText], most: int, *, asked: bool) -> Hints:
         """Put the whole texts of short atoms in place of titles, in at most `most` tokens altogether."""
         for at, content in enumerate(contents):
             if answer.hints[at].tokens > most:
                 continue
-            with_text = _with_text(answer, at, content)
+            with_text = _with_text(answer, at, content, asked=asked)
             if self._priced(with_text).cost_tokens <= most:
                 answer = with_text
         return answer
@@ -245,7 +256,8 @@ class Explorer:
         """
         most = optional_integer(budget, "budget")
         with self._scope() as scope:
-            answer = expanded_of(scope, passing(scope, resolve_atom(scope, id), filters), offset)
+            found = passing(scope, resolve_atom(scope, id), filters)
+            answer = expanded_of(scope, found, offset, self._questions.get(first_of(found).id))
 
         def beginning(text: str) -> Expanded:
             rest = None if len(text) == len(answer.text) else offset + len(text)
@@ -352,8 +364,9 @@ def _too_small(budget: int | None, cost: int) -> InvalidInputError:
     return InvalidInputError(f"a budget of {budget} tokens is too small: the shortest answer costs {cost}")
 
 
-def _with_text(answer: Hints, at: int, content: str) -> Hints:
+def _with_text(answer: Hints, at: int, text: DatedText, *, asked: bool) -> Hints:
     """Return the answer with the whole text of an atom in place of the title of its hint."""
     hints = list(answer.hints)
-    hints[at] = replace(hints[at], title=on_one_line(content), whole=True)
+    when = note_of(text.day, text.content, asked=asked)
+    hints[at] = replace(hints[at], title=on_one_line(text.content), whole=True, when=when)
     return replace(answer, hints=tuple(hints))

@@ -11,8 +11,10 @@ are considered in the order of their worth, and a text is chosen if
 
     worth / best worth  >=  (tokens chosen so far + tokens of this text) / half of the budget
 
-So the context is short if few texts stand out, and long if many texts are equally good. If the question asks
-for a page by its name, the page answers it, and nothing else is read.
+So the context is short if few texts stand out, and long if many texts are equally good. If the question is
+about several things and no text is about all of them, the best text about each is chosen first, if it costs
+no more than an equal part of that half; else a part of it is read. If the question asks for a page by its
+name, the page answers it, and nothing else is read.
 
 bench/README.md, "Exploration", has the measurements.
 """
@@ -47,12 +49,14 @@ class Gather:
         """Return the ids of the hints whose texts are worth their cost, the best first."""
         if asked := [hint.id for hint in hints if hint.asked]:
             return asked
-        picked, spent = [], 0
+        leads = [hint for hint in hints if hint.lead]
+        picked = [hint for hint in leads if _price(hint) * len(leads) <= PART * left]
+        spent = sum(map(_price, picked))
         for worth, hint in by_worth(hints):
-            if worth * PART * left >= spent + _price(hint):
+            if not hint.lead and worth * PART * left >= spent + _price(hint):
                 spent += _price(hint)
-                picked.append(hint.id)
-        return picked
+                picked.append(hint)
+        return [hint.id for hint in picked]
 
     def decide(self, state: State) -> Action:
         """Return the next step: a text or a part of a text, connections, or ANSWER."""
@@ -72,10 +76,12 @@ class Gather:
 
     @staticmethod
     def _is_worth_a_peek(state: State, hint: Hint, worth: float) -> bool:
-        """Return True if the text is long and the peek is worth its cost, or if nothing was read so far."""
+        """Return True if the peek is worth its cost, or if nothing of the subject or of anything was read."""
         texts = PART * state.budget
-        return not state.context or (
-            _price(hint) > LONG * texts and worth * texts >= state.spent + PEEK_TOKENS
+        return (
+            not state.context
+            or hint.lead
+            or (_price(hint) > LONG * texts and worth * texts >= state.spent + PEEK_TOKENS)
         )
 
 

@@ -42,6 +42,7 @@ from engine.query.prompt_text import CUT, tokens_of
 from engine.query.recall.recall import recall
 from engine.query.recall.recall_answer import joined_titles
 from engine.query.view import View
+from engine.query.written_days import day_written
 from engine.text.language.question import analyze_question
 from proofs.leaves import State as AtomState
 
@@ -262,7 +263,7 @@ class _Run:
             text = body_of(scope.rows, record).content
         place = record.title, record.source, record.sequence
         finding = Finding(Verb.EXPAND, show_id(record.id), *place, text, whole=True)
-        self.found.add(replace(finding, provenance=record.provenance))
+        self.found.add(replace(finding, provenance=record.provenance, when=hint.when))
 
     def _refuse(self, action: Action | None, why: str) -> None:
         self.refused += 1
@@ -370,6 +371,7 @@ def answer_from(
             created=record.created,
             digits=item.digits,
             provenance=record.provenance,
+            day=day_written(record, body),
         )
         for (item, record), body in zip(live, bodies, strict=True)
     ]

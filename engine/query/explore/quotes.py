@@ -23,10 +23,21 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import date
 from typing import Final
 
 from engine.query.explore.explore_answers import unmarked
-from engine.query.prompt_text import ID_DIGITS, INTERNAL, body, body_within, heading, on_one_line, tokens_of
+from engine.query.prompt_text import (
+    ID_DIGITS,
+    INTERNAL,
+    body,
+    body_within,
+    day_line,
+    heading,
+    on_one_line,
+    tokens_of,
+)
+from engine.query.written_days import note_of
 from engine.text.analyzer import STOP_WORDS, index_terms
 from engine.text.language.question_model import Question
 from engine.text.language.snippets import Snippets, one_by_one
@@ -89,6 +100,8 @@ class ReadText:
     created: int
     digits: int = ID_DIGITS
     provenance: str = INTERNAL
+    day: date | None = None
+    """The day on which the text was written; None if it is unknown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +121,9 @@ class Quote:
     digits: int = ID_DIGITS
     """The number of shown digits of the id."""
     provenance: str = INTERNAL
+    when: str = ""
+    """The day on which the text was written, if it is known, and the times in the sentence that depend on it:
+    `2023-05-08; yesterday, i.e. 2023-05-07`."""
 
     def __str__(self) -> str:
         """Return a heading, which content cannot imitate, and the sentence on an indented line."""
@@ -120,6 +136,7 @@ class Quote:
             *(self.title, self.source, self.sequence, self.sequence, name),
             digits=len(name),
             provenance=self.provenance,
+            when=self.when,
         )
         return unmarked(f"{head}{body(self.text)}\n")
 
@@ -135,7 +152,7 @@ class Quote:
         """
         if self.tokens <= tokens:
             return self
-        bare = replace(self, title=None, source=None, text="")
+        bare = replace(self, title=None, source=None, text="", when="")
         return replace(bare, text=body_within(self.text, max(tokens - bare.tokens, 0)).strip())
 
 
@@ -143,8 +160,11 @@ def text_of_quotes(quotes: Sequence[Quote], mark: str = "") -> str:
     """Return the quotes as lines of a prompt, each atom's quotes under one heading with the mark."""
     shown = []
     for at, quote in enumerate(quotes):
-        again = at > 0 and quotes[at - 1].id == quote.id
-        shown.append(unmarked(f"{body(quote.text)}\n").removeprefix("\n") if again else quote.marked(mark))
+        if at > 0 and quotes[at - 1].id == quote.id:
+            day = "" if quote.when == quotes[at - 1].when else day_line(quote.when)
+            shown.append(unmarked(f"{day}{body(quote.text)}\n").removeprefix("\n"))
+        else:
+            shown.append(quote.marked(mark))
     return "".join(shown)
 
 
@@ -258,4 +278,5 @@ class _Read:
             *(shown, text.id, title, text.source, text.sequence, text.created),
             digits=text.digits,
             provenance=text.provenance,
+            when=note_of(text.day, shown, asked=True),
         )

@@ -74,6 +74,8 @@ class Finding:
     digits: int = ID_DIGITS
     """The number of shown digits of the id. The hint for the atom shows the same number of digits."""
     provenance: str = INTERNAL
+    when: str = ""
+    """The day of the text and the times in it that depend on this day (`engine.query.written_days`)."""
 
     def __str__(self) -> str:
         """Return the item as lines of a prompt: a heading, which content cannot imitate, then the text."""
@@ -82,7 +84,10 @@ class Finding:
         else:
             place, id = self.sequence, (self.id or "").replace("-", "")  # noqa: A001  what it is called everywhere
             head = heading(
-                *(self.title, self.source, place, place, id), digits=self.digits, provenance=self.provenance
+                *(self.title, self.source, place, place, id),
+                digits=self.digits,
+                provenance=self.provenance,
+                when=self.when,
             )
             lines = f"{head}{body(self.text)}\n"
         return unmarked(lines)
@@ -229,10 +234,10 @@ class Gathered:
             case Expanded(title=title, source=source, sequence=sequence, text=text):
                 whole = answer.next is None and not answer.offset
                 finding = Finding(Verb.EXPAND, id, title, source, sequence, text, whole)
-                return self.add(replace(finding, provenance=answer.provenance))
+                return self.add(replace(finding, provenance=answer.provenance, when=answer.when))
             case Peek(title=title, source=source, text=text, whole=whole):
                 finding = Finding(Verb.PEEK, id, title, source, None, text, whole)
-                return self.add(replace(finding, provenance=answer.provenance))
+                return self.add(replace(finding, provenance=answer.provenance, when=answer.when))
         raise TypeError(f"{type(answer).__name__} is not an answer of a verb")
 
     def _named(self, entities: tuple[str, ...]) -> int:

@@ -54,8 +54,10 @@ from engine.query.filters import Filters
 from engine.query.prompt_text import CHARS_PER_TOKEN_MAX, tokens_of
 from engine.query.recall.recall import recall
 from engine.query.recall.recall_answer import Hit, joined_titles
+from engine.query.written_days import day_written, note_of
 from engine.text.language.question import analyze_question
 from engine.text.language.snippets import Snippets, beginning
+from proofs.events import AtomBody
 from proofs.leaves import Group, State, tag_identity
 
 TITLE_CHARS: Final = 40
@@ -88,8 +90,10 @@ NEIGHBORS_MAX: Final = 100
 
 def hints_of(
     scope: Scope, query: str, limit: int, filters: Filters, known: Collection[str]
-) -> tuple[tuple[Hint, ...], tuple[str, ...]]:
-    """Return hints for the best hits of a question, the best first, and the whole texts of these hits.
+) -> tuple[tuple[Hint, ...], tuple[DatedText, ...]]:
+    """Return hints for the best hits of a question, and the whole texts of these hits.
+
+    The best hits of the subjects of the question come first, then the others, the best first.
 
     `known` contains ids, or the first digits of ids. Atoms with these ids are left out.
     """
@@ -100,24 +104,51 @@ def hints_of(
     weights = scope.weights(answer.terms)
     ceiling = sum(weights.values()) * (scope.memory.config.bm25.k1 + 1)
     starts = tuple(one.replace("-", "") for one in known)
-    hits = [hit for hit in answer.hits if not hit.id.replace("-", "").startswith(starts)][:limit]
+    leads = answer.leads()
+    unknown = [hit for hit in answer.hits if not hit.id.replace("-", "").startswith(starts)]
+    hits = sorted(unknown, key=lambda hit: hit.id not in leads)[:limit]
     atoms = [atom_id(hit.id) for hit in hits]
-    bodies = bodies_of(scope.rows, records_of(scope.rows, atoms))
+    records = records_of(scope.rows, atoms)
+    bodies = bodies_of(scope.rows, records)
     scores = [round(100 * hit.score / (hit.score + ceiling)) for hit in hits]
     rows = zip(atoms, _titles(hits, weights), scores, bodies, strict=True)
     hints = (
-        Hint(scope.short_id(atom), title, score, tokens_of(body.content), provenance=hit.provenance)
+        Hint(
+            *(scope.short_id(atom), title, score, tokens_of(body.content)),
+            provenance=hit.provenance,
+            lead=hit.id in leads,
+        )
         for hit, (atom, title, score, body) in zip(hits, rows, strict=True)
     )
-    found_hints = list(zip(hints, (body.content for body in bodies), strict=True))
+    texts = map(dated_text, records, bodies)
+    found_hints = list(zip(hints, texts, strict=True))
     if asked := _asked(scope, answer.core, filters, starts):
         best = max((hint.score for hint, _ in found_hints), default=SCORE_WITHOUT_HITS)
         others = [one for one in found_hints if one[0].id != asked[0].id]
         found_hints = [(replace(asked[0], score=best), asked[1]), *others][:limit]
-    return tuple(hint for hint, _ in found_hints), tuple(content for _, content in found_hints)
+    return tuple(hint for hint, _ in found_hints), tuple(text for _, text in found_hints)
 
 
-def _asked(scope: Scope, core: str, filters: Filters, known: tuple[str, ...]) -> tuple[Hint, str] | None:
+class DatedText(NamedTuple):
+    """The whole text of an atom, and the day on which it was written."""
+
+    content: str
+    day: date | None
+
+
+def dated_text(record: AtomRecord, body: AtomBody) -> DatedText:
+    """Return the text of an atom with its day."""
+    return DatedText(body.content, day_written(record, body))
+
+
+def asks_when(query: str | None) -> bool:
+    """Return True if a question asks for a time."""
+    return query is not None and analyze_question(query).asks_when
+
+
+def _asked(
+    scope: Scope, core: str, filters: Filters, known: tuple[str, ...]
+) -> tuple[Hint, DatedText] | None:
     """Return the hint for the beginning of the page that the question asks for, and the whole text."""
     page = asked_page(scope, core)
     if page is None:
@@ -133,7 +164,7 @@ def _asked(scope: Scope, core: str, filters: Filters, known: tuple[str, ...]) ->
     tokens = tokens_of(body.content)
     return Hint(
         scope.short_id(record.id), title, 0, tokens, provenance=record.provenance, asked=True
-    ), body.content
+    ), dated_text(record, body)
 
 
 def _titles(hits: list[Hit], weights: dict[str, float]) -> list[str]:
@@ -153,7 +184,8 @@ def _titles(hits: list[Hit], weights: dict[str, float]) -> list[str]:
 
 def peek_of(scope: Scope, record: AtomRecord, query: str | None, chars: int) -> Peek:
     """Return at most `chars` characters of an atom's text, around the words of `query` or at its start."""
-    content = body_of(scope.rows, record).content
+    body = body_of(scope.rows, record)
+    content = body.content
     terms = analyze_question(query, now=scope.log.time).terms if query else ()
     weights = scope.weights(terms)
     text = beginning(content, chars)
@@ -168,20 +200,23 @@ def peek_of(scope: Scope, record: AtomRecord, query: str | None, chars: int) -> 
         chars=len(content),
         whole=whole,
         provenance=record.provenance,
+        when=note_of(day_written(record, body), text, asked=asks_when(query)),
     )
 
 
-def expanded_of(scope: Scope, found: AtomRecord | Pieces, offset: int) -> Expanded:
+def expanded_of(scope: Scope, found: AtomRecord | Pieces, offset: int, query: str | None) -> Expanded:
     """Return an atom with the part of its text from character `offset` to the end.
 
     For a page, return the fields of its first piece, but the text and the number of edges of all pieces.
+    `query` is the question that led to the atom, or None.
 
     Raises:
         InvalidInputError: the text ends before `offset`.
     """
     records = found.records if isinstance(found, Pieces) else (found,)
     record = records[0]
-    content = "\n\n".join(body.content for body in bodies_of(scope.rows, records))
+    bodies = bodies_of(scope.rows, records)
+    content = "\n\n".join(body.content for body in bodies)
     if integer(offset, "offset") and offset >= len(content):
         raise InvalidInputError(f"offset {offset} is beyond the {len(content)} characters of the text")
     edges = chain.from_iterable(edges_at(scope.rows, one.id, Direction.BOTH, ()) for one in records)
@@ -200,6 +235,7 @@ def expanded_of(scope: Scope, found: AtomRecord | Pieces, offset: int) -> Expand
         version=record.version,
         created=record.created,
         provenance=record.provenance,
+        when=note_of(day_written(record, bodies[0]), content[offset:], asked=asks_when(query)),
     )
 
 

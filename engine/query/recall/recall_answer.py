@@ -101,6 +101,9 @@ class Hit:
     anchor."""
     page: str | None = None
     """The title of the page that the atom belongs to, or None if it does not come from a file."""
+    when: str = ""
+    """The day on which the text was written, and the times in the shown text that depend on it
+    (`engine.query.written_days`). Empty if no time does and the question does not ask for one."""
 
     @property
     def heading(self) -> str | None:
@@ -160,3 +163,17 @@ class Recall:
     """The number of candidates that are not hits because there are enough hits of their pages."""
     matched: tuple[MatchedName, ...] = ()
     """The names that were probably misspelled, in the order of the question."""
+
+    def leads(self) -> tuple[str, ...]:
+        """Return the ids of the best hits of the subjects of the question, the best first.
+
+        A hit that mentions several subjects counts for each of them. If one hit mentions all, or the question
+        has no subjects, the result is empty.
+        """
+        lacking = [frozenset(subject.hits) for subject in self.subjects if subject.hits]
+        found = []
+        for hit in self.hits:
+            if any(hit.id in ids for ids in lacking):
+                found.append(hit.id)
+                lacking = [ids for ids in lacking if hit.id not in ids]
+        return tuple(found) if len(found) > 1 else ()

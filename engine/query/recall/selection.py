@@ -18,6 +18,7 @@ from engine.query.prompt_text import CHARS_PER_TOKEN_MAX, CUT, hit_tokens
 from engine.query.recall.recall_answer import Dropped, Hit, Role, Subject
 from engine.query.recall.recall_run import LoadedAtom, Ranking, RecallRun, top_score
 from engine.query.recall.signals.relations import complete
+from engine.query.written_days import day_written, note_of
 from engine.text.simhash import are_near
 
 _WORD: Final = re.compile(r"\S+")
@@ -264,6 +265,7 @@ class Selection:
             duplicates=(),
             signals=self._explained(one) if self._run.explain else None,
             path=self._path(one) if role is Role.WALKER else (),
+            when=note_of(day_written(record, atom.body), shown, asked=self._run.question.asks_when),
         )
 
     def cost(self, one: Candidate) -> int:

@@ -71,6 +71,12 @@ def resolve(when: When, today: date | None) -> Interval | None:
         return None
 
 
+def first_and_last(interval: Interval) -> tuple[date | None, date | None]:
+    """Return the first and the last day of an interval; None for an end without a bound."""
+    start, end = interval
+    return _day(start) if start else None, _day(end - 1) if end < _DISTANT else None
+
+
 def _day(moment: int) -> date:
     return date.fromordinal(_EPOCH + moment // _DAY_US)
 

@@ -49,9 +49,15 @@ FORGED = (
 """Texts that would do harm where they are taken for more than texts."""
 
 _MARKUP = re.compile(r"<[A-Za-z/|!?]")
+WHEN = (
+    r"(, \d{4}-\d\d-\d\d(; [\w ,.'’/–-]+, i\.e\. (from |until )?\d{4}(-\d\d){0,2}( to \d{4}-\d\d-\d\d)?)*)?"
+)
+"""The note of a day in a heading: `, 2023-05-08; yesterday, i.e. 2023-05-07`."""
+
 _OURS = re.compile(
-    r"\[(\d{1,3}%( ~\d+)?( external| quarantine)?\] [0-9a-f-]{8,36}( |$)|entities\] |more from \d+\]$|tag\] #"
-    r"|[0-9a-f-]{8,36}( \d+)?( external| quarantine)?\]( |$)"
+    rf"\[(\d{{1,3}}%( ~\d+)?( external| quarantine)?{WHEN}\] [0-9a-f-]{{8,36}}( |$)|entities\] "
+    r"|more from \d+\]$|tag\] #"
+    rf"|[0-9a-f-]{{8,36}}( \d+)?( external| quarantine)?{WHEN}\]( |$)"
     r"|(.*, )?edges \d+, version \d+(, from character \d+)?(, more from character \d+)?\]$)"
 )
 

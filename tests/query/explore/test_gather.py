@@ -169,3 +169,15 @@ def test_strange_titles_and_questions_are_no_trouble() -> None:
             found = explore(engine.view, query)
             assert found.context
             assert {step.result for step in found.steps} == {Result.DONE}
+
+
+def test_the_best_text_about_each_subject_is_read() -> None:
+    """If no text is about all the things in a question, the best text about each is in the context."""
+    texts = [f"Otter {word} and {word} again: the otter is fond of {word}." for word in "abcdefgh"]
+    atoms = [Add(text, id=id_of(at)) for at, text in enumerate(texts, 1)]
+    atoms += [Add("Zanzibar has a harbour, " + "a long quay, " * 30, id=id_of(20))]
+    atoms += [Add("The trombone is for sale.", id=id_of(21))]
+    with memory([*atoms, *fillers(20)]) as engine:
+        found = engine.explore("What about Otter, Zanzibar and trombone?", budget=700)
+    assert {id_of(20), id_of(21)} < {item.id for item in found.context}
+    assert found.tokens <= 700

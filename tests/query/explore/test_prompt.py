@@ -16,6 +16,7 @@ from engine.query.explore.explore_policy import ACTIONS, STEPS_SHOWN, decision_p
 from engine.query.explore.loop import explore
 from engine.query.explore.state import Finding, Result, State, Step
 from tests.query.explore.doing import HOSTILE, Drawn, memories, policies
+from tests.query.explore.support import WHEN
 from tests.query.recall.histories import questions
 from tests.query.recall.support import memory
 from tests.support.shared_data import needs
@@ -23,7 +24,7 @@ from tests.support.shared_data import needs
 OURS = re.compile(
     r"Question: |Context, \d+ items?:|Hints, \d+ unread:|Last steps:|Steps left: \d+\. Tokens left: \d+\.$"
     r"|\[(\d+% ~\d+|connected)\] [0-9a-f-]+( |$)|\[entity\]( |$)|\[connections\]( |$)"
-    r"|\[[0-9a-f-]{8,36}( \d+)?( external| quarantine)?\]( |$)"
+    rf"|\[[0-9a-f-]{{8,36}}( \d+)?( external| quarantine)?{WHEN}\]( |$)"
     r"|Your last reply (was refused|failed):( |$)|Allowed now:$"
     r"|- (PEEK\(id\) or EXPAND\(id\)|EXPAND\(id\)|NEIGHBORS\(node\)|RECALL\(\"new query\"\)): |- ANSWER$"
     r"|- \d+\. (decision|recall|peek|expand|neighbors)[( ]|- none$|  |$"

@@ -45,7 +45,7 @@ def test_the_sentence_that_answers_is_quoted_with_its_atom() -> None:
     assert (quote.id, quote.title) == (id_of(1), "Socket of the daemon")
     sentence = "Authentication is left to the permissions of the file: only its owner may open the socket."
     assert quote.text == sentence
-    assert str(quote) == f"[00000000] | Socket of the daemon\n  {sentence}\n"
+    assert str(quote) == f"[00000000, 2020-09-13] | Socket of the daemon\n  {sentence}\n"
 
 
 @pytest.mark.parametrize(
