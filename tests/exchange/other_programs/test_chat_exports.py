@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import tempfile
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -280,9 +281,13 @@ def test_what_claude_remembers(engine: Engine, tmp_path: Path) -> None:
 
 def test_a_long_chain_is_looked_up_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """An import asks the store for the rows of many messages at once, not once for each message."""
-    engine, calls = engine_on(), []
-    get = MemoryBackend.get
-    monkeypatch.setattr(MemoryBackend, "get", lambda rows, key: calls.append(key) or get(rows, key))
+    engine, get, calls = engine_on(), MemoryBackend.get, count()
+
+    def counted(rows: MemoryBackend, key: bytes) -> bytes | None:
+        next(calls)
+        return get(rows, key)
+
+    monkeypatch.setattr(MemoryBackend, "get", counted)
     report = import_items(engine.store, "chatgpt", written(tmp_path, [chain(300)]))
     assert report.added == 300
-    assert len(calls) < 100
+    assert next(calls) < 100
