@@ -22,7 +22,7 @@ from weakref import WeakSet
 from backends import open_backend
 from backends.base import Backend, Snapshot
 from engine.base import limits
-from engine.base.errors import InvalidInputError, callers, translated
+from engine.base.errors import InvalidInputError, raising_own_errors, translated
 from engine.base.model import UNCHANGED, Direction, Unchanged
 from engine.base.scopes import Scope, client_only, embedded_only, operation
 from engine.base.validation import (
@@ -116,6 +116,7 @@ class Engine:
 
     # Opening and closing
 
+    @raising_own_errors
     def __init__(
         self,
         backend: Backend,
@@ -158,8 +159,7 @@ class Engine:
             from engine.query.recall.recall_config import RecallConfig
 
             instance(config, RecallConfig, "config")
-        with translated():
-            store = Store(backend, Sources(clock, salts), resume=_resume)
+        store = Store(backend, Sources(clock, salts), resume=_resume)
         self.view = View(store, config)
         """The object through which queries read the store, for internal use. Its methods can raise backend
         errors."""
@@ -172,8 +172,7 @@ class Engine:
         if mirror is not None:
             from engine.files.mirror.following_mirror import FollowingMirror
 
-            with translated():
-                self._mirror = FollowingMirror(store, mirror)
+            self._mirror = FollowingMirror(store, mirror)
 
     @classmethod
     @embedded_only("a memory is named by the address")
@@ -202,8 +201,7 @@ class Engine:
             from engine.store.named_places import memory_url
 
             url = memory_url(url, memory)
-        with translated():
-            backend = open_backend(url, create=create)
+        backend = open_backend(url, create=create)
         try:
             return cls(backend, **options)
         except BaseException:
@@ -287,8 +285,7 @@ class Engine:
             return
         if self._mirror is not None:
             self._mirror.close()
-        with translated():
-            self.store.close()
+        self.store.close()
 
     def __enter__(self) -> Self:
         return self
@@ -371,7 +368,7 @@ class Engine:
         self, moment: AsOf | None, filters: Filters = NO_FILTERS
     ) -> Iterator[tuple[View, Snapshot]]:
         """Yield a view of the memory, now or at `moment`, and a snapshot with an up-to-date search index."""
-        with translated(), self.view.at(moment) as view, view.searchable(filters) as rows:
+        with self.view.at(moment) as view, view.searchable(filters) as rows:
             yield view, rows
 
     # Commands
@@ -412,7 +409,7 @@ class Engine:
         """
         optional_integer(if_head, "if_head")
         checked = [command for command in several(commands, "commands") if _is_command(command)]
-        with self._writing(now=False), translated():
+        with self._writing(now=False):
             return self.store.commit(
                 checked, self._actor(actor), if_head=if_head, request=self._key(request), pipeline=pipeline
             )
@@ -448,7 +445,7 @@ class Engine:
             InDoubtError: A write failed after it was sent to the backend, so it is unknown whether the events
                 were stored. Reopen the store and repeat the call.
         """
-        checked = filter(_is_command, callers(several(commands, "commands")))
+        checked = filter(_is_command, several(commands, "commands"))
         with self._writing(), translated():
             yield from self.store.commit_many(
                 checked, self._actor(actor), request=self._key(request), pipeline=pipeline
@@ -477,7 +474,7 @@ class Engine:
         """
         checked = [command for command in several(commands, "commands") if _is_command(command)]
         number = integer(first, "first", FIRST_MAX)
-        with self._writing(now=False), translated():
+        with self._writing(now=False):
             return list(commit_parts(self.store.commits, checked, self.actor, self._once, None, number))
 
     @contextmanager
@@ -502,7 +499,7 @@ class Engine:
         """Carry out a command as `apply` does, perhaps in one batch with commands of other threads."""
         if self._once is not None:
             return self.apply([command])[0]
-        with self._writing(now=False), translated():
+        with self._writing(now=False):
             return self.store.commits.one(command, self.actor)
 
     @operation(Scope.WRITE)
@@ -609,7 +606,7 @@ class Engine:
             with self.view.searchable() as rows:
                 return held(rows, self.store.index.view(rows), body), read_log(rows).size
 
-        with self._writing(now=False), translated():
+        with self._writing(now=False):
             return add_unless_held(self.store, command, held_text, self._actor(actor), self._once)
 
     @operation(Scope.WRITE)
@@ -938,7 +935,7 @@ class Engine:
         """
         from engine.store.revert import revert
 
-        with self._writing(), translated():
+        with self._writing():
             return revert(
                 self.store, start, stop, by=self.actor, actor=actor, dry_run=dry_run, once=self._once
             )
@@ -964,8 +961,7 @@ class Engine:
         """
         from engine.query.history.diff import revertible
 
-        with translated():
-            return revertible(self.store, start, stop, by=self.actor, actor=actor, limit=limit)
+        return revertible(self.store, start, stop, by=self.actor, actor=actor, limit=limit)
 
     @operation(Scope.ADMIN)
     def erase(
@@ -1004,7 +1000,7 @@ class Engine:
 
         by = label(self._actor(actor), "actor")
         callback(progress, "progress")
-        with self._writing(), translated():
+        with self._writing():
             return erase(
                 self.store, id, reason, actor=by, queries=partial(every_query, self.view),
                 forget=self.view.forget, remember=remember, probe=probe, progress=progress, once=self._once,
@@ -1025,8 +1021,7 @@ class Engine:
         """
         from engine.erase.erasure import erasable
 
-        with translated():
-            return erasable(self.store, id)
+        return erasable(self.store, id)
 
     @embedded_only("it reads files of the service's machine")
     def ingest(
@@ -1082,7 +1077,7 @@ class Engine:
         from engine.files.ingest.ingest_run import ingest
 
         callback(progress, "progress")
-        with self._writing(), translated():
+        with self._writing():
             return ingest(
                 self.store, paths, name=name, root=root, tags=tags, buckets=buckets, provenance=provenance,
                 exclude=several(exclude, "exclude"), gitignore=gitignore, moved=moved, prune=prune, sure=sure,
@@ -1120,7 +1115,7 @@ class Engine:
         from engine.knowledge.dreaming.cycle import dream
 
         callback(progress, "progress")
-        with self._writing(), translated():
+        with self._writing():
             return dream(
                 self.store,
                 budget=budget,
@@ -1144,7 +1139,7 @@ class Engine:
             NotFoundError: No id of an atom begins with these digits.
             ConflictError: The ids of several atoms begin with these digits.
         """
-        with translated(), self.store.view() as rows:
+        with self.store.view() as rows:
             return show_id(resolve_id(rows, id))
 
     @operation(Scope.READ)
@@ -1162,11 +1157,7 @@ class Engine:
         """
         from engine.query.file_pages import page_named
 
-        with (
-            translated(),
-            self.view.at(as_of) as view,
-            view.store.view(view.store.tags, view.store.names) as rows,
-        ):
+        with self.view.at(as_of) as view, view.store.view(view.store.tags, view.store.names) as rows:
             return page_named(rows, name)
 
     @operation(Scope.READ)
@@ -1179,7 +1170,7 @@ class Engine:
         """
         from engine.query.atom_labels import shown_titles
 
-        with translated(), self.view.at(as_of) as view, view.store.view() as rows:
+        with self.view.at(as_of) as view, view.store.view() as rows:
             return shown_titles(rows, ids)
 
     @operation(Scope.READ)
@@ -1193,7 +1184,7 @@ class Engine:
         Raises:
             NotFoundError: The atom was never recorded, or had not been recorded at that moment.
         """
-        with translated(), self.store.view() as rows:
+        with self.store.view() as rows:
             record = get_record(rows, atom_id(id))
             if as_of is not None:
                 record = atom_record_at(rows, record, size_at(rows, as_of))
@@ -1221,7 +1212,7 @@ class Engine:
         """
         from engine.query.graph.find import get_edge
 
-        with translated(), self.view.at(as_of) as view, view.store.view() as rows:
+        with self.view.at(as_of) as view, view.store.view() as rows:
             return get_edge(rows, src, type, dst)
 
     @operation(Scope.READ)
@@ -1250,7 +1241,7 @@ class Engine:
         """
         from engine.query.graph.find import get_edges
 
-        with translated(), self.view.at(as_of) as view, view.store.view() as rows:
+        with self.view.at(as_of) as view, view.store.view() as rows:
             return get_edges(rows, id, direction=direction, types=types, tombstoned=tombstoned, limit=limit)
 
     @operation(Scope.READ)
@@ -1260,7 +1251,7 @@ class Engine:
         Args:
             as_of: Count the tags of this moment.
         """
-        with translated(), self.view.at(as_of) as view, view.store.view(view.store.tags) as rows:
+        with self.view.at(as_of) as view, view.store.view(view.store.tags) as rows:
             return tag_counts(rows)
 
     # Queries: questions
@@ -1378,7 +1369,7 @@ class Engine:
         from engine.query.graph.find import find
 
         wanted = narrowed(filters, narrow)
-        with translated(), self.view.at(as_of) as view, view.filterable(wanted) as rows:
+        with self.view.at(as_of) as view, view.filterable(wanted) as rows:
             return find(rows, from_=from_, follow=follow, filters=wanted, limit=limit, form=form)
 
     @operation(Scope.READ)
@@ -1409,7 +1400,7 @@ class Engine:
         """
         from engine.commands.conflicts import conflicts
 
-        with translated(), self.store.view() as rows:
+        with self.store.view() as rows:
             return conflicts(rows)
 
     @operation(Scope.READ)
@@ -1551,7 +1542,7 @@ class Engine:
         from engine.query.explore.loop import explore
 
         wanted = narrowed(filters, narrow)
-        with translated(), self.view.at(as_of) as view:
+        with self.view.at(as_of) as view:
             return explore(
                 view, query, policy=policy, budget=budget, steps=steps, filters=wanted, on_step=on_step
             )
@@ -1562,8 +1553,7 @@ class Engine:
     @operation(Scope.READ)
     def size(self) -> int:
         """The number of events in the journal."""
-        with translated():
-            return read_log(self.store.backend).size
+        return read_log(self.store.backend).size
 
     @operation(Scope.READ)
     def history(self, id: str) -> list[HistoryItem]:  # noqa: A002
@@ -1575,7 +1565,7 @@ class Engine:
         Raises:
             NotFoundError: The atom was never recorded.
         """
-        with translated(), self.store.view() as rows:
+        with self.store.view() as rows:
             return history(rows, id)
 
     @operation(Scope.READ)
@@ -1600,7 +1590,7 @@ class Engine:
         from engine.query.history.recent import recent
 
         wanted = narrowed(filters, narrow)
-        with translated(), self.view.at(as_of) as view, view.filterable(wanted) as rows:
+        with self.view.at(as_of) as view, view.filterable(wanted) as rows:
             return recent(rows, limit=limit, offset=offset, filters=wanted)
 
     @operation(Scope.READ)
@@ -1640,7 +1630,7 @@ class Engine:
         from engine.query.history.diff import diff, sizes
         from engine.trust.notes.known_checkpoints import check_checkpoint
 
-        with translated(), self.store.view() as rows:
+        with self.store.view() as rows:
             return diff(rows, *sizes(rows, before, after, check_checkpoint))
 
     @operation(Scope.READ)
@@ -1656,7 +1646,7 @@ class Engine:
         """
         from engine.query.history.why import why
 
-        with translated(), self.view.at(as_of) as view, view.store.view() as rows:
+        with self.view.at(as_of) as view, view.store.view() as rows:
             return why(rows, atom_id(id))
 
     @operation(Scope.READ)
@@ -1667,7 +1657,7 @@ class Engine:
             seq: The attribute `seq` of the `InDoubtError`.
             event_id: The attribute `event_id` of the same error.
         """
-        with translated(), self.store.view() as rows:
+        with self.store.view() as rows:
             if integer(seq, "seq") >= read_log(rows).size:
                 return False
             return read_entry(rows, seq).header.commitment.hex() == event_id
@@ -1679,7 +1669,7 @@ class Engine:
         from engine.trust.audit.scrub import read_scrub, scrub_file
 
         store = self.store
-        with translated(), store.backend.snapshot() as rows:
+        with store.backend.snapshot() as rows:
             report = status(rows, store)
             scrub = read_scrub(scrub_file(store.backend.location), store.identity.store_id.hex())
         return replace(report, scrubbed_at=scrub.clean_at, scrubbed_events=scrub.clean_events)
@@ -1697,7 +1687,7 @@ class Engine:
             NotFoundError: The journal has no event with that seq, or its first event is later than that time.
             RefusedError: Some content in the memory at that moment has been erased since.
         """
-        with translated(), self.view.at(as_of) as view:
+        with self.view.at(as_of) as view:
             store = view.store
             with store.view(*store.followers) as rows:
                 return store.roots(rows).as_checkpoint()
@@ -1711,7 +1701,7 @@ class Engine:
         """
         from engine.store.checkpoint import take_checkpoint
 
-        with self._writing(), translated():
+        with self._writing():
             return take_checkpoint(self.store, self.actor, self._once)[0]
 
     @operation(Scope.ADMIN)
@@ -1734,7 +1724,7 @@ class Engine:
         from engine.store.checkpoint import take_checkpoint
         from engine.trust.notes.issue import issue
 
-        with self._writing(), translated():
+        with self._writing():
             return issue(self.store, lambda: take_checkpoint(self.store, self.actor), key=key, known=known)
 
     @operation(Scope.READ)
@@ -1763,8 +1753,7 @@ class Engine:
         """
         from engine.trust.proving.prove import prove
 
-        with translated():
-            return prove(self.store, claims, as_of, checkpoint)
+        return prove(self.store, claims, as_of, checkpoint)
 
     @operation(Scope.ADMIN)
     def verify(self, *, expect: str | None = None, progress: Progress = no_progress) -> Report:
@@ -1784,8 +1773,7 @@ class Engine:
         from engine.trust.audit.verify import verify
 
         callback(progress, "progress")
-        with translated():
-            return verify(self.store.backend, expect=expect, progress=progress)
+        return verify(self.store.backend, expect=expect, progress=progress)
 
     # Upkeep and moving
 
@@ -1818,8 +1806,7 @@ class Engine:
     @operation(Scope.ADMIN)
     def catch_up(self) -> None:
         """Update all indexes and trees to the head of the journal, so that the next read need not do so."""
-        with translated():
-            self.store.follow()
+        self.store.follow()
 
     @operation(Scope.ADMIN)
     def rebuild(self, progress: Progress = no_progress) -> Checkpoint:
@@ -1834,7 +1821,7 @@ class Engine:
         from engine.store.maintenance import rebuild
 
         callback(progress, "progress")
-        with translated(), self.store.paused():
+        with self.store.paused():
             return rebuild(self.store.backend, progress)
 
     @embedded_only("it writes files of the service's machine")
@@ -1864,7 +1851,7 @@ class Engine:
         from engine.files.mirror.mirror_sync import mirror
 
         callback(progress, "progress")
-        with self._mirror_at_rest(), translated():
+        with self._mirror_at_rest():
             return mirror(self.store, folder, style=style, dry_run=dry_run, progress=progress)
 
     @embedded_only("it reads files of the service's machine")
@@ -1892,7 +1879,7 @@ class Engine:
         from engine.files.mirror.mirror_pull import pull
 
         callback(progress, "progress")
-        with self._writing(), self._mirror_at_rest(), translated():
+        with self._writing(), self._mirror_at_rest():
             return pull(self.store, folder, actor=self.actor, dry_run=dry_run, progress=progress)
 
     @embedded_only("it reads files of the service's machine")
@@ -1909,7 +1896,7 @@ class Engine:
         from engine.files.mirror.mirror_check import check
 
         callback(progress, "progress")
-        with self._mirror_at_rest(), translated():
+        with self._mirror_at_rest():
             return check(self.store, folder, progress)
 
     @client_only("it is a stream of its own")
@@ -1927,8 +1914,7 @@ class Engine:
 
         callback(write, "write")
         callback(progress, "progress")
-        with translated():
-            return export_store(self.store, write, progress)
+        return export_store(self.store, write, progress)
 
     @embedded_only("it writes files of the service's machine")
     def backup(self, path: str | Path, *, progress: Progress = no_progress) -> Checkpoint:
@@ -1944,8 +1930,7 @@ class Engine:
         from engine.exchange.backup import backup
 
         callback(progress, "progress")
-        with translated():
-            return backup(self.store, path, progress)
+        return backup(self.store, path, progress)
 
 
 def _resume(store: Store) -> None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import wraps
 from types import TracebackType
-from typing import TypeVar
+from typing import Any, TypeVar, cast
 
 from backends.errors import (
     TROUBLES,
@@ -186,6 +187,7 @@ class InDoubtError(EngineError):
 
 
 Item = TypeVar("Item")
+Function = TypeVar("Function", bound=Callable[..., Any])
 
 row_families: dict[str, bytes] = {}
 """Name of a family of rows → the prefix of its keys. `engine.ledger.layout` fills this map."""
@@ -269,6 +271,17 @@ def translated() -> _Translation:
     `_TRANSLATIONS` has the hints for these errors.
     """
     return _TRANSLATION
+
+
+def raising_own_errors(function: Function) -> Function:
+    """Return a function that converts errors as `translated` does, also those of imports in `function`."""
+
+    @wraps(function)
+    def call(*given: Any, **named: Any) -> Any:
+        with _TRANSLATION:
+            return function(*given, **named)
+
+    return cast("Function", call)
 
 
 def system_failure(error: OSError | MemoryError | ImportError, what: str = "") -> SystemFailureError:

@@ -11,6 +11,8 @@ from enum import IntEnum
 from inspect import getmembers_static
 from typing import Any, Final, NamedTuple, TypeVar
 
+from engine.base.errors import raising_own_errors
+
 Member = TypeVar("Member", bound=Callable[..., Any])
 
 _MARK: Final = "__offer__"
@@ -54,9 +56,12 @@ def embedded_only(reason: str) -> Callable[[Member], Member]:
 
 
 def _marked(offer: Offer) -> Callable[[Member], Member]:
+    """Mark a method. Errors of backend and system, also in its imports, become errors of the engine."""
+
     def mark(member: Member) -> Member:
-        setattr(member, _MARK, offer)
-        return member
+        marked = raising_own_errors(member)
+        setattr(marked, _MARK, offer)
+        return marked
 
     return mark
 

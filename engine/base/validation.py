@@ -16,7 +16,7 @@ from typing import TypeVar
 
 from engine.base import limits
 from engine.base.characters import checked_text, lazy, may_stand_in_tag
-from engine.base.errors import InvalidInputError, LimitError
+from engine.base.errors import InvalidInputError, LimitError, callers
 from proofs.codec import pack
 from proofs.events import Scalar, is_scalar
 from proofs.leaves import tag_identity
@@ -131,6 +131,8 @@ def labels(values: object, what: str, most: int) -> tuple[str, ...]:
 def several(values: object, what: str) -> Iterable[object]:
     """Return `values` if it is iterable. A text is rejected: iterating would split it into its characters.
 
+    Exceptions that an iterable of the caller raises pass through `translated` unchanged.
+
     Raises:
         InvalidInputError: `values` is text or bytes, or is not iterable.
     """
@@ -138,7 +140,7 @@ def several(values: object, what: str) -> Iterable[object]:
         return values
     if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
         raise InvalidInputError(f"{what} must be a list of texts, not {type(values).__name__}")
-    return values
+    return callers(values)
 
 
 def tag(value: object) -> str:
