@@ -914,7 +914,7 @@ class Engine:
 
     @operation(Scope.WRITE)
     def revert(
-        self, start: int, stop: int | None = None, *, actor: str | None = None, dry_run: bool = False
+        self, start: AsOf, stop: AsOf | None = None, *, actor: str | None = None, dry_run: bool = False
     ) -> list[Undone]:
         """Revert a range of events by appending events with the opposite effect.
 
@@ -922,8 +922,8 @@ class Engine:
         changed again is not reverted; the result reports it.
 
         Args:
-            start: The seq of the first event.
-            stop: The seq after the last event; None for the head.
+            start: The seq of the first event, or a time: the first event at this time or later.
+            stop: The seq after the last event, or a time: only events before it; None for the head.
             actor: Revert only the events of this actor.
             dry_run: Only report the outcome for each atom, edge and predicate; append no events.
 
@@ -942,13 +942,13 @@ class Engine:
 
     @operation(Scope.READ)
     def revertible(
-        self, start: int, stop: int | None = None, *, actor: str | None = None, limit: int = 100
+        self, start: AsOf, stop: AsOf | None = None, *, actor: str | None = None, limit: int = 100
     ) -> Revertible:
         """Return the changes that `revert` would make, without making them.
 
         Args:
-            start: The seq of the first event.
-            stop: The seq after the last event; None for the head.
+            start: The seq of the first event, or a time, as for `revert`.
+            stop: The seq after the last event, or a time, as for `revert`; None for the head.
             actor: Only the events of this actor.
             limit: The maximum number of atoms, edges and predicates, 1 to 1,000. The one that was changed
                 last comes first.

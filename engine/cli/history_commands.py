@@ -291,13 +291,14 @@ def _summary(found: Diff) -> str:
     return "; ".join(parts)
 
 
-@command("engine revert 41..45", "engine revert --actor dreamer --since 120 --dry-run")
+@command("engine revert 41..45", "engine revert --actor dreamer --since 2026-11-20 --dry-run")
 def revert(
     session: Session,
     events: str | None = None,
     *,
     by: str | None = None,
-    since: Natural | None = None,
+    since: AsOf | None = None,
+    until: AsOf | None = None,
     dry_run: bool = False,
 ) -> int:
     """Undo events by appending events that do the opposite.
@@ -309,10 +310,11 @@ def revert(
     Args:
         events: `SEQ..SEQ` A range of events, or a single event.
         by: The actor recorded for the revert. [default: user]
-        since: `SEQ` Undo this event and all later events.
+        since: Undo the events from this event or time on.
+        until: Undo only the events before this event or time.
         dry_run: Show what would be undone; change nothing.
     """
-    first, last = _range(events, since)
+    first, last = _range(events, since, until)
     whose = session.actor if "actor" in session.given else None
     session.actor = by or DEFAULT_ACTOR
     with session.engine() as engine:
@@ -328,11 +330,11 @@ def revert(
     return session.out.answer(encode(done), [_undone(one, named) for one in done])
 
 
-def _range(events: str | None, since: int | None) -> tuple[int, int | None]:
-    if (events is None) == (since is None):
-        raise InvalidInputError("no events were given: give SEQ..SEQ, one SEQ, or --since SEQ")
-    if since is not None:
-        return since, None
+def _range(events: str | None, since: Moment | None, until: Moment | None) -> tuple[Moment, Moment | None]:
+    if (events is None) == (since is until is None):
+        raise InvalidInputError("no events were given: give SEQ..SEQ, one SEQ, or --since and --until")
+    if events is None:
+        return 1 if since is None else since, until
     start, dots, end = str(events).partition("..")
     if not _SEQ.fullmatch(start) or (dots and not _SEQ.fullmatch(end)):
         raise InvalidInputError(f"{str(events)[:40]!r} is not a range of events", hint="example: 41..45")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from datetime import datetime
@@ -48,19 +49,32 @@ def size_at(rows: Lookup, moment: AsOf) -> int:
         until = microseconds(moment, "as_of")
         if until < 0:
             raise InvalidInputError(f"as_of {moment.isoformat()} is before 1970")
-        low, high = 0, size
-        while low < high:
-            middle = (low + high) // 2
-            if read_header(rows, middle)[0].time <= until:
-                low = middle + 1
-            else:
-                high = middle
-        if not low:
+        if not (count := _events_before(rows, until + 1)):
             raise NotFoundError(f"the journal begins after {moment.isoformat()}")
-        return low
+        return count
     if integer(moment, "as_of") >= size:
         raise NotFoundError(f"event {moment} is not in the journal, which has the events 0 to {size - 1}")
     return moment + 1
+
+
+def seq_from(rows: Lookup, moment: AsOf | None) -> AsOf | None:
+    """Return the seq of the first event at a time or later, or None if there is none.
+
+    A seq is returned as it is, and None, too.
+
+    Raises:
+        InvalidInputError: `moment` is a datetime without a time zone.
+    """
+    if not isinstance(moment, datetime):
+        return moment
+    seq = _events_before(rows, microseconds(moment))
+    return None if seq == read_log(rows).size else seq
+
+
+def _events_before(rows: Lookup, time: int) -> int:
+    """Return the number of events before a time in µs since 1970."""
+    seqs = range(read_log(rows).size)
+    return bisect_left(seqs, time, key=lambda seq: read_header(rows, seq)[0].time)
 
 
 def atom_record_at(rows: Lookup, record: AtomRecord, size: int) -> AtomRecord:

@@ -9,18 +9,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
+from datetime import datetime
 from enum import StrEnum
 from typing import Final, NamedTuple
 
 from engine.base.errors import InvalidInputError, NotFoundError
 from engine.base.model import Receipt
-from engine.base.validation import integer, label, optional_integer
+from engine.base.validation import integer, label
 from engine.commands.undo import Undo
 from engine.followers.requests import Once
 from engine.ledger.journal import read_header, read_log
 from engine.ledger.records import Lookup
 from engine.store.dry_run import dry_run_store
-from engine.store.past import subject_name
+from engine.store.past import AsOf, seq_from, subject_name
 from engine.store.store import Store
 from proofs.events import (
     AtomDetail,
@@ -76,8 +77,8 @@ class Selection(NamedTuple):
 
 def revert(
     store: Store,
-    start: int,
-    stop: int | None,
+    start: AsOf,
+    stop: AsOf | None,
     *,
     by: str,
     actor: str | None = None,
@@ -95,7 +96,7 @@ def revert(
         InvalidInputError: `start` is above `stop`.
         ConflictError: the key was used for another call.
     """
-    once = None if dry_run else once
+    once, stop = None if dry_run else once, seq_from(store.backend, stop)
     # Without a given end, the range ends at the first inverse event. So no other event may come between.
     with nullcontext() if once is None or stop is not None else store.exclusive():
         earlier = [] if once is None else store.recorded(by, once)
@@ -106,21 +107,26 @@ def revert(
             return take_back(store, target, chosen, by, once)
 
 
-def select(store: Store, start: int, stop: int | None, actor: str | None) -> list[Selection]:
+def select(store: Store, start: AsOf, stop: AsOf | None, actor: str | None) -> list[Selection]:
     """Return the subjects of the events `start` to `stop` − 1 that `actor` wrote, the latest event first.
+
+    A time stands for the first event at this time or later.
 
     Raises:
         NotFoundError: the range is beyond the end of the journal.
         InvalidInputError: `start` is above `stop`.
     """
-    size, end = read_log(store.backend).size, optional_integer(stop, "stop")
-    if integer(start, "start") > size or (end is not None and end > size):
+    size = read_log(store.backend).size
+    first, end = (seq_from(store.backend, one) for one in (start, stop))
+    end = size if end is None else integer(end, "stop")
+    first = size if first is None and isinstance(start, datetime) else integer(first, "start")
+    if max(first, end) > size:
         raise NotFoundError(f"the range is beyond the journal, which has the events 0 to {size - 1}")
-    if end is not None and start > end:
-        raise InvalidInputError(f"start must not be above stop, but {start} is above {end}")
+    if first > end:
+        raise InvalidInputError(f"start must not be above stop, but {first} is above {end}")
     whose = None if actor is None else label(actor, "actor")
     with store.view() as rows:
-        return _choose(rows, start, size if end is None else end, whose)
+        return _choose(rows, first, end, whose)
 
 
 def take_back(

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
+
 import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
+from backends.memory import MemoryBackend
 from engine.base.errors import InvalidInputError, NotFoundError
 from engine.commands import Add, Link, Revise, Supersede, Tag, Tombstone
 from engine.engine import Engine
 from engine.store.revert import SUBJECTS_AT_ONCE
 from tests.support.engines import engine_on
 from tests.support.workloads import commands, id_of
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+DAY_US = 86_400_000_000
 
 
 def grown(count: int, seed: int) -> tuple[Engine, int, list[object]]:
@@ -33,6 +39,23 @@ def test_what_was_done_since_a_moment_can_be_taken_back(seed: int, count: int) -
     engine.revert(size)
     found = engine.diff(size - 1)
     assert (found.atoms, found.edges) == ((), ())
+
+
+def test_times_stand_for_the_events_from_them_on() -> None:
+    """A revert of the events from a time on, before another time, is that of the range of these events."""
+    moments = iter([*range(9), *[9] * 9])
+    with Engine(MemoryBackend(), clock=lambda: next(moments) * DAY_US) as engine:
+        for number in range(8):
+            engine.add(f"text {number}")
+        times = [EPOCH + timedelta(days=day) for day in range(12)]
+        for start, stop in ((3, 5), (8, 11), (9, 11), (4, 4)):
+            seqs = [one.seqs for one in engine.revert(times[start], times[stop], dry_run=True)]
+            expected = engine.revert(start, min(stop, engine.size), dry_run=True)
+            assert seqs == [one.seqs for one in expected]
+            assert engine.revertible(times[start], times[stop]).events == len(seqs)
+        with pytest.raises(InvalidInputError, match="above stop"):
+            engine.revert(times[5], times[3])
+        assert [one.seqs for one in engine.revert(times[7])] == [(8,), (7,)]
 
 
 @given(st.integers(0, 10_000), st.integers(6, 30))

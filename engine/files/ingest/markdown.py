@@ -32,6 +32,7 @@ from engine.files.ingest.pieces import (
     split,
     without,
 )
+from engine.files.ingest.written_dates import date_in_heading
 
 _NESTING_MAX = 20
 """The maximum nesting of quotes and lists.
@@ -187,26 +188,39 @@ def _top_blocks(text: str, offset: int, stop: int) -> tuple[list[_TopBlock], lis
 
 def _cuts(text: str, parts: Sequence[Part], title: str | None, tokens_max: int) -> list[Cut]:
     """Return the spans of the pieces of a file with these blocks. `title` is the title of the file."""
-    sections, headings = _sections(parts)
-    return [Cut(span, headings[number] or title) for span, number in split(text, sections, tokens_max)]
+    sections, named = _sections(parts)
+    return [
+        Cut(span, named[number][0] or title, created=named[number][1])
+        for span, number in split(text, sections, tokens_max)
+    ]
 
 
-def _sections(parts: Sequence[Part]) -> tuple[list[Section], list[str | None]]:
-    """Return the sections, each with the text of its last heading (None without a heading)."""
-    runs: list[tuple[list[Block], list[Block], list[str]]] = [([], [], [])]
-    for block, _, heading, _ in parts:
+def _sections(parts: Sequence[Part]) -> tuple[list[Section], list[tuple[str | None, int | None]]]:
+    """Return the sections, each with the text of its last heading (None without a heading) and its day.
+
+    The day of a section is the date of its heading, or of the nearest heading above it that is a date.
+    """
+    runs: list[tuple[list[Block], list[Block]]] = [([], [])]
+    named: list[tuple[str | None, int | None]] = [(None, None)]
+    days: list[tuple[int, int | None]] = [(0, None)]
+    for block, _, heading, level in parts:
         if heading is None:
             runs[-1][1].append(block)
             continue
         if runs[-1][1]:
-            runs.append(([], [], []))
+            runs.append(([], []))
+            named.append((None, None))
+        plain = without_markup(heading)
+        while days[-1][0] >= level:
+            days.pop()
+        day = date_in_heading(plain)
+        days.append((level, days[-1][1] if day is None else day))
         runs[-1][0].append(block)
-        runs[-1][2].append(heading)
+        named[-1] = title_of(plain), days[-1][1]
     if len(runs) > 1 and not runs[-1][1]:
         bare = runs.pop()
         runs[-1][1].extend(bare[0])
-    sections = [Section(tuple(headings), tuple(body)) for headings, body, _ in runs]
-    return sections, [title_of(without_markup(texts[-1])) if texts else None for _, _, texts in runs]
+    return [Section(tuple(headings), tuple(body)) for headings, body in runs], named
 
 
 def _place_marks(text: str, paragraphs: Iterable[Span], cuts: list[Cut], left: LeftOut) -> None:

@@ -25,9 +25,12 @@ import yaml
 
 from engine.base.limits import ALIAS_BYTES_MAX, ALIASES_MAX, SOURCE_BYTES_MAX
 from engine.files.ingest.documents import Reference
-from engine.files.ingest.field_values import created_from_text, is_line, tag_of, title_of
+from engine.files.ingest.field_values import is_line, tag_of, title_of
+from engine.files.ingest.written_dates import stated_time
 
 FRONTMATTER_BYTES_MAX = 64 << 10
+DATE_KEYS: Final = ("created", "date", "date created", "date_created", "created_at", "creation date")
+"""The keys of the time of a page, the most preferred first."""
 _DEPTH_MAX: Final = 16
 _CLOSING: Final = re.compile(r"^(?:---|\.\.\.)[ \t]*$", re.MULTILINE)
 _OPENING: Final = re.compile(r"---[ \t]*\n")
@@ -91,9 +94,9 @@ def read_frontmatter(text: str) -> Frontmatter:
 
     The block starts with `---` in the first line and ends with the next line that is `---` or `...`. If there
     is no such end, there is no frontmatter. These keys are used: `title`; `tags` and `tag` (a list, or words
-    separated by commas or spaces); `aliases` and `alias` (a list, or names separated by commas); `created`
-    and `date` (ISO 8601, a year or a month). Of `created` and `date`, the first valid value is used. A block
-    is broken if it is over 64 KiB, is not a mapping of simple keys, or repeats a key.
+    separated by commas or spaces); `aliases` and `alias` (a list, or names separated by commas); and
+    `DATE_KEYS` (`stated_time`), of which the first valid value is used. A block is broken if it is over
+    64 KiB, is not a mapping of simple keys, or repeats a key.
     """
     opening = _OPENING.match(text)
     closing = _CLOSING.search(text, opening.end()) if opening else None
@@ -111,7 +114,7 @@ def read_frontmatter(text: str) -> Frontmatter:
         return replace(frontmatter, broken=str(error).partition("\n")[0])
     tags = [*_tags(fields.get("tags")), *_tags(fields.get("tag"))]
     aliases = [*_aliases(fields.get("aliases")), *_aliases(fields.get("alias"))]
-    dates = (created_from_text(_scalar(fields.get(key))) for key in ("created", "date"))
+    dates = (stated_time(_scalar(fields.get(key))) for key in DATE_KEYS)
     return replace(
         frontmatter,
         title=title_of(_scalar(fields.get("title"))),

@@ -21,6 +21,7 @@ from typing import Final
 from engine.base.limits import TAGS_PER_ATOM_MAX
 from engine.files.ingest.documents import ATOM_TOKENS, Document, Piece, Reference, Skipped
 from engine.files.ingest.field_values import content_problem, title_of
+from engine.files.ingest.written_dates import time_of_page
 from engine.followers.names import PAGE
 from engine.text.token_estimate import estimate_tokens
 from proofs.events import Scalar
@@ -50,6 +51,8 @@ class Cut:
     content: str | None = None
     """The content of the piece, or None if the content is the text of the span."""
     meta: dict[str, Scalar] = field(default_factory=dict)
+    created: int | None = None
+    """The day of the section in µs UTC, if a heading above it is a date."""
 
 
 def document(
@@ -68,11 +71,13 @@ def document(
 
     `cuts` must be in the order of the file. Pieces whose content is invalid (`content_problem`) and tags
     beyond `TAGS_PER_ATOM_MAX` are left out. The tags of the file precede the tags of each piece. The first
-    piece has the `aliases`. `created` is the creation time that is stated in the file, in µs UTC. `line_at`
+    piece has the `aliases`. `created` is the time that is stated in the file, in µs UTC; `time_of_page` says
+    when a date in the name of the file counts. Pieces of a section with a day are of this day. `line_at`
     returns the number of the line at an offset of `text`. `left_out` is the number of parts that were left
     out of `text`.
     """
     line_at = line_at or Lines(text).at
+    created = time_of_page(source, created)
     named = {} if title is None or title == file_title(source) else {PAGE: title}
     seen: Counter[str] = Counter()
     pieces: list[Piece] = []
@@ -95,7 +100,7 @@ def document(
                 tags=piece_tags[:TAGS_PER_ATOM_MAX],
                 occurrence=seen[content],
                 links=tuple(dict.fromkeys(cut.links)),
-                created=created,
+                created=created if cut.created is None else cut.created,
                 id=None,
                 sequence=None,
                 aliases=() if pieces else aliases,

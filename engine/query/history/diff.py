@@ -269,7 +269,7 @@ class Revertible:
 
 
 def revertible(
-    store: Store, start: int, stop: int | None, *, by: str, actor: str | None, limit: int
+    store: Store, start: AsOf, stop: AsOf | None, *, by: str, actor: str | None, limit: int
 ) -> Revertible:
     """Return the changes that a revert would make. The arguments are those of `Engine.revertible`.
 
