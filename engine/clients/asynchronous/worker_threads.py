@@ -120,8 +120,9 @@ def _settle(future: Future[T], call: Callable[[], T]) -> None:
 
 def _trio() -> Any:
     """Return the module trio if it runs the present task, or None."""
-    trio = sys.modules.get("trio")
-    return trio if trio is not None and trio.lowlevel.in_trio_task() else None
+    # While another thread imports trio, any of its names may be missing, and trio runs no task.
+    in_trio_task = getattr(sys.modules.get("trio.lowlevel"), "in_trio_task", None)
+    return sys.modules["trio"] if in_trio_task is not None and in_trio_task() else None
 
 
 async def settled(future: Future[T]) -> T:
@@ -150,8 +151,9 @@ async def _settled_in_trio(trio: Any, future: Future[T]) -> T:
 
 def shielded() -> AbstractContextManager[object]:
     """Return a context that the cancel scopes of trio and anyio do not reach."""
-    library = _trio() or sys.modules.get("anyio")
-    return nullcontext() if library is None else library.CancelScope(shield=True)
+    # While another thread imports anyio, it has no scopes yet.
+    scope = getattr(_trio() or sys.modules.get("anyio"), "CancelScope", None)
+    return nullcontext() if scope is None else scope(shield=True)
 
 
 class Parts(AsyncIterator[T]):

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Awaitable, Callable
 from contextlib import aclosing
 from pathlib import Path
 from threading import current_thread
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -219,3 +221,18 @@ def test_queries_do_not_wait_behind_commands(run: Run) -> None:
         await memory.close()
 
     run(main)
+
+
+@pytest.mark.parametrize("half", ["trio", "trio.lowlevel", "anyio"])
+def test_a_library_that_another_thread_is_importing_does_no_harm(
+    half: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Calls are awaited and the memory is closed while a module of trio or anyio has no names yet."""
+    monkeypatch.setitem(sys.modules, half, ModuleType(half))
+
+    async def main() -> None:
+        async with AsyncEngine.open("memory:") as memory:
+            await memory.add("The kettle is descaled with vinegar.")
+            assert await memory.size() == 2
+
+    run_in_asyncio(main)
