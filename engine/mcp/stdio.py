@@ -24,8 +24,13 @@ WAITING_MAX: Final = 256
 Further requests are refused at once, so that a client cannot fill the memory of the server.
 """
 
-END_SECONDS: Final = 0.9
-"""The seconds that the process waits for running calls after the input ends or a signal arrives."""
+SIGNAL_SECONDS: Final = 0.9
+"""The seconds that the process waits for running calls after a signal arrives."""
+
+INPUT_SECONDS: Final = 60.0
+"""The seconds that the process waits for running calls after the input ends. A client that does not want to
+wait for the answers sends SIGTERM.
+"""
 
 log = logging.getLogger(__name__)
 
@@ -34,24 +39,25 @@ def serve(profile: Profile, lease: Lease, refused: tuple[Tool, ...] = ()) -> Non
     """Serve until the input ends, the output closes, or SIGTERM or SIGINT arrives; then close the store."""
     wire = Wire()
     # The process may end even during a call, because every acknowledged event is already on disk.
-    deadline = threading.Timer(END_SECONDS, os._exit, [0])
-    deadline.daemon = True
+    deadlines: list[threading.Timer] = []
 
-    def end_soon() -> None:
-        if deadline.ident is None:
-            deadline.start()
+    def end_within(seconds: float) -> None:
+        deadlines.append(threading.Timer(seconds, os._exit, [0]))
+        deadlines[-1].daemon = True
+        deadlines[-1].start()
 
     def end() -> None:
-        end_soon()
+        end_within(SIGNAL_SECONDS)
         wire.end()
 
     try:
         with at_end(end):
-            Server(Dispatcher(profile, lease, refused), wire).run(end_soon)
+            Server(Dispatcher(profile, lease, refused), wire).run(lambda: end_within(INPUT_SECONDS))
     finally:
         lease.close()
         wire.close()
-        deadline.cancel()
+        for deadline in deadlines:
+            deadline.cancel()
 
 
 @dataclass(eq=False, slots=True)

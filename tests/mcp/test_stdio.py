@@ -6,6 +6,8 @@ import json
 import os
 import re
 import signal
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +16,17 @@ import pytest
 
 from engine.engine import Engine
 from engine.mcp.wire import LINE_BYTES_MAX
-from tests.mcp.support import INITIALIZE, INITIALIZED, Answer, Raw, call, connected, facts_of
+from tests.mcp.support import (
+    INITIALIZE,
+    INITIALIZED,
+    TIMEOUT,
+    Answer,
+    Raw,
+    call,
+    connected,
+    environment,
+    facts_of,
+)
 from tests.support.shared_data import needs
 from tests.support.soak import often
 
@@ -198,6 +210,23 @@ def test_the_end_of_the_input_ends_the_server(store: Path) -> None:
         server.open()
         server.ask(call(3, "remember", text="kept"))
         assert server.end() == (0, b"", b"")
+    with Engine.open(str(store)) as engine:
+        assert engine.status().live_atoms == 1
+
+
+def test_what_was_asked_before_the_input_ended_is_done_and_answered(store: Path) -> None:
+    """A client may send a request and end the input at once, however long the server takes to begin."""
+    slow = "import engine.mcp.stdio as stdio, engine.cli.main as cli; stdio.SIGNAL_SECONDS = 0; cli.main()"
+    asked = [INITIALIZE, INITIALIZED, call(3, "remember", text="kept")]
+    done = subprocess.run(
+        [sys.executable, "-c", slow, "mcp", "--store", str(store)],
+        input=b"".join(json.dumps(message).encode() + b"\n" for message in asked),
+        env=environment(),
+        capture_output=True,
+        timeout=TIMEOUT,
+        check=False,
+    )
+    assert [json.loads(line)["id"] for line in done.stdout.splitlines()] == [1, 3]
     with Engine.open(str(store)) as engine:
         assert engine.status().live_atoms == 1
 
