@@ -60,7 +60,7 @@ _LOST: Final = frozenset({429, 502, 503, 504})
 """The statuses with which a proxy says that it cannot answer now."""
 
 _PLAIN: Final = {"accept-encoding": "identity"}
-_KEY: Final = re.compile("[ -~]{1,110}")
+_KEY: Final = re.compile("[!-~]{1,110}")
 _TOKEN: Final = re.compile(r"[!-~]+")
 
 
@@ -108,7 +108,9 @@ class Transport:
             InvalidInputError: The key cannot be sent.
         """
         if key is not None and not _KEY.fullmatch(key):
-            raise InvalidInputError("a client sends only keys of 1 to 110 visible ASCII characters")
+            raise InvalidInputError(
+                "a client sends only keys of 1 to 110 visible ASCII characters, and no spaces"
+            )
         content = dumped(body).encode()
         attempts = _Attempts(self, operation, key)
         while True:

@@ -28,7 +28,7 @@ _KEY: Final = {
     "description": "A key that the client chooses, new for each request. If the request is repeated with the "
     "same token and key, it appends nothing, and its answer is that of the first time. The same key with "
     "another request is answered with the status 409.",
-    "schema": {"type": "string", "minLength": 1, "maxLength": KEY_BYTES_MAX, "pattern": "^[!-~ ]+$"},
+    "schema": {"type": "string", "minLength": 1, "maxLength": KEY_BYTES_MAX, "pattern": "^[!-~]+$"},
 }
 
 _NAMED: Final = _MEMORY | {

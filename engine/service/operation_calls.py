@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 import traceback
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
@@ -54,6 +55,7 @@ STRANGERS: Final = 8
 """The largest number of tokens that are checked at the same time and were not valid before."""
 
 KEY_HEADER: Final = "idempotency-key"
+_KEY: Final = re.compile(rf"[!-~]{{1,{KEY_BYTES_MAX}}}")
 LINES: Final = "application/x-ndjson"
 HEADERS: Final = {"cache-control": "no-store", "x-content-type-options": "nosniff"}
 Result = TypeVar("Result")
@@ -203,12 +205,19 @@ def idempotency_key(request: Request) -> str | None:
     """Return the header `Idempotency-Key` of a request, or None.
 
     Raises:
-        InvalidInputError: The key is empty, too long, or has other characters than visible ASCII.
+        InvalidInputError: The header is given twice, or the key is empty, too long, or has other characters
+            than visible ASCII.
     """
-    key = request.headers.get(KEY_HEADER)
-    if key is not None and not (0 < len(key) <= KEY_BYTES_MAX and key.isascii() and key.isprintable()):
-        raise InvalidInputError(f"Idempotency-Key must have 1 to {KEY_BYTES_MAX} visible ASCII characters")
-    return key
+    keys = request.headers.getlist(KEY_HEADER)
+    if not keys:
+        return None
+    if len(keys) > 1:
+        raise InvalidInputError("a request has one header Idempotency-Key, not several")
+    if not _KEY.fullmatch(keys[0]):
+        raise InvalidInputError(
+            f"Idempotency-Key must have 1 to {KEY_BYTES_MAX} visible ASCII characters, and no spaces"
+        )
+    return keys[0]
 
 
 async def _given(request: Request, found: Operation) -> dict[str, Any]:

@@ -76,12 +76,24 @@ def test_each_token_has_keys_of_its_own(url: str) -> None:
             assert answer.json()["events"]
 
 
-@pytest.mark.parametrize("key", ["", "k" * 111, "é", "a\tb", "key#0+1000"])
+@pytest.mark.parametrize("key", ["", "k" * 111, "é", "a\tb", "a b", "key#0+1000"])
 def test_a_key_that_is_not_valid_is_refused(url: str, key: str) -> None:
     """An empty, long or unreadable key, or one that names a part, is an invalid request."""
     with client_of(url) as client:
         answer = client.post(f"{PATH}/add", json={"content": "a"}, headers={b"idempotency-key": key.encode()})
         assert (answer.status_code, answer.json()["code"]) == (400, "invalid")
+    assert size(url) == 1
+
+
+@pytest.mark.parametrize("second", ["another", KEY])
+def test_two_keys_are_refused(url: str, second: str) -> None:
+    """A request with two headers Idempotency-Key is invalid, even if they are the same."""
+    headers = [(b"idempotency-key", KEY.encode()), (b"idempotency-key", second.encode())]
+    headers.append((b"authorization", b"Bearer admin"))
+    with client_of(url) as client:
+        answer = client.post(f"{PATH}/add", json={"content": "a"}, headers=headers)
+        assert (answer.status_code, answer.json()["code"]) == (400, "invalid")
+        assert "one header Idempotency-Key" in answer.json()["detail"]
     assert size(url) == 1
 
 
