@@ -219,19 +219,20 @@ class Access:
         """
         grant = self._checked(request)
         if grant is None:
-            raise UnauthorizedError(
-                "this request needs a valid token", hint="send the header `Authorization: Bearer TOKEN`"
-            )
+            raise _unauthorized()
         return self._counted(request, grant)
 
     def kept_grant_of(self, request: Request) -> Grant | None:
         """Return the result of `grant_of` if it is known without waiting; otherwise None.
 
         Raises:
+            UnauthorizedError: There is no token.
             TooManyRequestsError: The token was used too often.
         """
         bearer = _bearer(request)
-        grant = None if bearer is None else self._tokens.kept(bearer)
+        if bearer is None:
+            raise _unauthorized()
+        grant = self._tokens.kept(bearer)
         return None if grant is None else self._counted(request, grant)
 
     def _counted(self, request: Request, grant: Grant) -> Grant:
@@ -290,6 +291,12 @@ class Access:
             )
         if self._read_only and scope is not Scope.READ:
             raise RefusedError("this service is read-only", hint="start `engine serve` with --write")
+
+
+def _unauthorized() -> UnauthorizedError:
+    return UnauthorizedError(
+        "this request needs a valid token", hint="send the header `Authorization: Bearer TOKEN`"
+    )
 
 
 def _bearer(request: Request) -> str | None:

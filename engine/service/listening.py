@@ -34,7 +34,7 @@ _ORIGIN: Final = re.compile(r"[a-z][a-z0-9+.-]{0,31}://[A-Za-z0-9_.:\[\]-]{1,270
 
 @dataclass(frozen=True)
 class Limits:
-    """The limits for every client. Times are in seconds and are checked twice a second."""
+    """The limits for every client. Times are in seconds."""
 
     connections: int = 1_000
     """The maximum number of simultaneous connections."""

@@ -26,15 +26,13 @@ from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 from engine.base.errors import EngineError
 from engine.base.process import at_end
 from engine.service.guard import Guard, Metrics, Observer, address_of
-from engine.service.http_connection import Connection, Connections, Place
+from engine.service.http_connection import Connection, Shared
 from engine.service.listening import Listener, Settings, listening
+from engine.service.places import Connections, Place
 
 log: Final = logging.getLogger("engine.service")
-_TICKS_A_LOOK: Final = 5
-"""The number of uvicorn's ticks, 0.1 s each, between two checks of all connections."""
-
 _TICKS_A_RENEWAL: Final = 600
-"""The number of ticks between two checks of the certificate's files."""
+"""The number of uvicorn's ticks, 0.1 s each, between two checks of the certificate's files."""
 
 _NO_ROOM: Final = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM})
 _PAUSE_SECONDS: Final = 0.05
@@ -103,14 +101,13 @@ def server_of(
     config = uvicorn.Config(
         guarded,
         loop="asyncio",
-        http=Connection,
+        http=cast("type[asyncio.Protocol]", Connection),
         ws="none",
         interface="asgi3",
         log_config=None,
         access_log=False,
         server_header=False,
         proxy_headers=False,
-        h11_max_incomplete_event_size=settings.limits.head_bytes,
         timeout_graceful_shutdown=settings.limits.stop_seconds,
     )
     server = Server(config, listener, observers)
@@ -141,15 +138,9 @@ class Server(uvicorn.Server):
         """Serve on `listener`, and report bytes that are not requests to `observers`."""
         super().__init__(config)
         limits = listener.settings.limits
-        self._limits = limits
         self._listener = listener
         self._observers = observers
         self._connections = Connections(limits.connections, limits.connections_of_peer)
-        self._acceptor = Acceptor(listener, self._connections, self._protocol)
-
-    def _protocol(self, place: Place) -> Connection:
-        state = self.lifespan.state
-        return Connection(self.config, self.server_state, state, place, self._limits, self._observers)
 
     def show_in(self, metrics: Metrics) -> None:
         """Add the numbers of connections and of running requests to metrics."""
@@ -159,6 +150,7 @@ class Server(uvicorn.Server):
             ("connections", "gauge", "Open connections.", lambda: len(connections)),
             ("connections_dropped_total", "counter", "That made room.", lambda: connections.dropped),
             ("connections_refused_total", "counter", "That got no place.", lambda: connections.refused),
+            ("received_bytes_total", "counter", "Bytes that were read.", lambda: connections.received),
         ):
             metrics.watch(f"memroot_http_{name}", kind, about, value)
 
@@ -172,22 +164,26 @@ class Server(uvicorn.Server):
         await self.lifespan.startup()
         if self.lifespan.should_exit:
             sys.exit(STARTUP_FAILURE)
-        self._acceptor.start()
-        self.servers = [cast("asyncio.Server", self._acceptor)]
+        shared = Shared(
+            self.config,
+            self.server_state,
+            self.lifespan.state,
+            self._listener.settings.limits,
+            self._observers,
+            self._connections,
+        )
+        acceptor = Acceptor(self._listener, shared)
+        acceptor.start()
+        self.servers = [cast("asyncio.Server", acceptor)]
         self.started = True
 
     async def on_tick(self, counter: int) -> bool:
-        """Check all connections at regular intervals."""
+        """Use a certificate that was renewed."""
         if counter % _TICKS_A_RENEWAL == 0:
             self._renew()
-        if counter % _TICKS_A_LOOK == 0:
-            now = asyncio.get_running_loop().time()
-            for connection in list(self.server_state.connections):
-                cast("Connection", connection).look(now)
         return await super().on_tick(counter)
 
     def _renew(self) -> None:
-        """Use a certificate that was renewed."""
         if self._listener.encryption is not None:
             try:
                 self._listener.encryption.renew()
@@ -199,20 +195,18 @@ class Server(uvicorn.Server):
         del sockets
         await super().shutdown()
         for connection in list(self.server_state.connections):
-            connection.transport.abort()
+            cast("Connection", connection).transport.abort()
         await asyncio.sleep(0)
 
 
 class Acceptor:
     """Gives each new connection a place and a protocol. It has the methods of a server that uvicorn calls."""
 
-    def __init__(
-        self, listener: Listener, connections: Connections, protocol: Callable[[Place], Connection]
-    ) -> None:
-        """Accept connections of `listener`; `protocol` makes the protocol for the owner of a place."""
+    def __init__(self, listener: Listener, shared: Shared) -> None:
+        """Accept connections of `listener`."""
         self._listener = listener
-        self._connections = connections
-        self._protocol = protocol
+        self._shared = shared
+        self._connections = shared.connections
         self._limits = listener.settings.limits
         self._proxies = listener.settings.proxies
         # Behind a proxy that ends TLS, nobody else may send tokens in plain text.
@@ -238,18 +232,21 @@ class Acceptor:
         await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _accept(self) -> None:
-        loop = asyncio.get_running_loop()
+        loop, turns = asyncio.get_running_loop(), self._shared.turns
+        turn = asyncio.Event()
         while True:
+            # In turns, so that a client has time to show its token before newer connections take its place.
+            turn.clear()
+            turns.wait(turn.set, first=True)
+            await turn.wait()
             try:
                 taken, address = await loop.sock_accept(self._listener.socket)
             except OSError as error:
                 # Other errors are those of one client that is gone already (accept(2)).
                 if error.errno in _NO_ROOM and not self._connections.make_room():
                     await asyncio.sleep(_PAUSE_SECONDS)
-                await asyncio.sleep(0)
                 continue
             self._admit(taken, address[0])
-            await asyncio.sleep(0)  # a flood of connections must not stop everything else
 
     def _admit(self, taken: socket.socket, address: str) -> None:
         peer = address_of(address)
@@ -281,7 +278,7 @@ class Acceptor:
         connected = False
         try:
             await asyncio.get_running_loop().connect_accepted_socket(
-                lambda: self._protocol(place),
+                lambda: Connection(self._shared, place),
                 taken,
                 ssl=tls,
                 ssl_handshake_timeout=seconds,

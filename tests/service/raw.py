@@ -59,6 +59,11 @@ class App:
         del scope, receive
         await answered(send, b"early")
 
+    async def refused(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Refuse without reading the body."""
+        del scope, receive
+        await answered(send, b"refused", 401)
+
     async def never(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Wait until the client is gone."""
         del scope, send
@@ -104,9 +109,9 @@ def part(body: bytes, *, more: bool = False) -> Message:
     return {"type": "http.response.body", "body": body, "more_body": more}
 
 
-async def answered(send: Send, body: bytes) -> None:
+async def answered(send: Send, body: bytes, status: int = 200) -> None:
     """Send a whole answer."""
-    await send({"type": "http.response.start", "status": 200, "headers": [(b"x-app", b"yes")]})
+    await send({"type": "http.response.start", "status": status, "headers": [(b"x-app", b"yes")]})
     await send(part(body))
 
 

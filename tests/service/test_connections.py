@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.base.errors import RefusedError
-from engine.service.http_connection import Connections, Place, Standing
 from engine.service.listening import Limits, Settings, listening
+from engine.service.places import Connections, Place, Standing
 from tests.service.raw import GOOD, answer_of, rest_of, seen_to_stay_open, serving, status_of
 
 pytestmark = pytest.mark.slow

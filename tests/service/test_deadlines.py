@@ -24,10 +24,15 @@ SHORT = Limits(
 
 @pytest.fixture(scope="module")
 def served() -> Iterator[Served]:
-    """A server with short times, which looks often whether one of them is over."""
-    with pytest.MonkeyPatch.context() as patch, serving(SHORT) as server:
-        patch.setattr("engine.service.server._TICKS_A_LOOK", 1)
+    """A server with short times."""
+    with serving(SHORT) as server:
         yield server
+
+
+def until_gone(served: Served) -> None:
+    """Wait until the application has learned that the client is gone."""
+    while "gone" not in served.app.seen:
+        time.sleep(0.01)
 
 
 def test_a_connection_that_sends_nothing_is_closed(served: Served) -> None:
@@ -88,6 +93,7 @@ def test_a_body_that_does_not_end_is_timed_out(served: Served, framing: str) -> 
     """A body that stops gets status 408, and the application learns that the client is gone."""
     served.app.seen.clear()
     assert status_of(served.raw(served.head("/echo", framing, method="POST") + b"5\r\nab")) == 408
+    until_gone(served)
     assert served.app.seen == ["/echo", "gone"]
 
 
@@ -103,6 +109,7 @@ def test_an_answer_that_does_not_begin_is_timed_out(served: Served) -> None:
     answer = served.raw(served.head("/never"))
     assert status_of(answer) == 504
     assert b"it may have been carried out" in answer
+    until_gone(served)
     assert served.app.seen == ["/never", "gone"]
 
 
@@ -110,8 +117,7 @@ def test_a_client_that_reads_nothing_of_a_long_answer_is_dropped(served: Served)
     """The application need not wait for a client that does not read."""
     served.app.seen.clear()
     with served.connect(served.head("/long")) as connection:
-        while "gone" not in served.app.seen:
-            time.sleep(0.01)
+        until_gone(served)
         assert len(rest_of(connection)) < 64 << 20
 
 

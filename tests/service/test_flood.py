@@ -47,18 +47,30 @@ async def ask(served: Served, end: float) -> None:
                 await reader.readuntil(b"\r\n0\r\n\r\n")
 
 
+async def send_chunks(served: Served, end: float) -> None:
+    """Send chunks of one byte as fast as they are taken."""
+    while time.monotonic() < end:
+        async with opened(served) as (_, writer), asyncio.timeout(max(end - time.monotonic(), 0)):
+            writer.write(served.head("/refused", "Transfer-Encoding: chunked", method="POST"))
+            while True:
+                writer.write(b"1\r\na\r\n" * 10_000)
+                await writer.drain()
+        await asyncio.sleep(0)
+
+
 async def attack(served: Served, end: float) -> None:
     """All of it at once."""
     idle = (
         hold(served, end, begin=begin) for begin in (b"", b"G", b"GET / HTTP/1.1\r\n") for _ in range(100)
     )
     running = (hold(served, end, begin=served.head("/never")) for _ in range(100))
-    await asyncio.gather(*idle, *running, *(ask(served, end) for _ in range(8)))
+    busy = (flood(served, end) for flood in (ask, send_chunks) for _ in range(8))
+    await asyncio.gather(*idle, *running, *busy)
 
 
 @pytest.mark.soak
 def test_a_flood_of_strangers_does_not_keep_out_a_client_with_a_token() -> None:
-    """400 connections of strangers, reopened at once, and 8 busy ones: each request with a token passes."""
+    """400 connections of strangers, reopened at once, and 16 busy ones: each request with a token passes."""
     metrics = Metrics()
     with serving(connections=100, stop_seconds=1, metrics=metrics) as served:
         end = time.monotonic() + SECONDS * max(FACTOR, 1)
@@ -76,6 +88,6 @@ def test_a_flood_of_strangers_does_not_keep_out_a_client_with_a_token() -> None:
         statuses = asyncio.run(both())
     found = re.search(r"^memroot_http_connections_dropped_total (\d+)", metrics.text(), re.MULTILINE)
     assert found
-    assert int(found[1]) > 1_000
+    assert int(found[1]) > 100
     assert len(statuses) > 1
     assert set(statuses) == {200}
