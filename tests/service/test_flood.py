@@ -52,10 +52,9 @@ async def send_chunks(served: Served, end: float) -> None:
     while time.monotonic() < end:
         async with opened(served) as (_, writer), asyncio.timeout(max(end - time.monotonic(), 0)):
             writer.write(served.head("/refused", "Transfer-Encoding: chunked", method="POST"))
-            while True:
+            while not writer.is_closing():
                 writer.write(b"1\r\na\r\n" * 10_000)
                 await writer.drain()
-        await asyncio.sleep(0)
 
 
 async def attack(served: Served, end: float) -> None:
