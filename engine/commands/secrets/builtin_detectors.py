@@ -16,9 +16,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from engine.commands.secrets.api_keys import API_KEYS
+from engine.commands.secrets.assigned_values import ASSIGNED_VALUES
 from engine.commands.secrets.detector import Detector, Span, matching
-from engine.commands.secrets.private_keys import private_keys
-from engine.commands.secrets.random_values import is_password
+from engine.commands.secrets.private_keys import LITERALS, private_keys
 
 _IBAN_LENGTHS: Final = {
     country: int(length)
@@ -83,36 +83,8 @@ def iban_end(text: str, start: int) -> int | None:
     return at if int(number) % 97 == 1 else None
 
 
-_KEYS_OF_PASSWORDS = (
-    r"pass(?:word|wd|phrase|code|wort)|pwd|(?<![0-9a-z])pass(?![0-9a-z])|(?<=[_-])pass(?![0-9a-z])"
-)
-_OTHER_KEYS = r"secret|token|api[_-]?key|access[_-]?key|auth[_-]?key|credential"
-_VALUE = r"""(?:"(?P<double>[^"\n]{8,}+)"|'(?P<single>[^'\n]{8,}+)'|(?P<bare>[^\s"'`,;<>(){}\[\]|]{8,}+))"""
-_ASSIGNED = (
-    rf"(?P<key>{_KEYS_OF_PASSWORDS}|{_OTHER_KEYS})[a-z0-9_-]{{0,24}}[\"'`]?[ \t]{{0,8}}"
-    rf"(?:=>|:=|==?|:)[ \t]{{0,8}}{_VALUE}"
-)
-
-
-def _assignments(text: str) -> Iterator[Span]:
-    """Yield the positions of random-looking values that are assigned to a name like `password`."""
-    lowered = text.lower()
-    if not any(key in lowered for key in ("pass", "pwd", "secret", "token", "key", "credential")):
-        return
-    for match in _ASSIGNMENT.finditer(text):
-        group = next(name for name in ("double", "single", "bare") if match[name] is not None)
-        strict = re.match(_KEYS_OF_PASSWORDS, match["key"], re.IGNORECASE) is None
-        if not _PLACE.match(match[group]) and is_password(match[group], bare=group == "bare", strict=strict):
-            yield match.span(group)
-
-
-_PLACE = re.compile(r"(?:~|\.{1,2})?/|[A-Za-z]:\\\\?|ISBN", re.IGNORECASE)
-"""A pattern for the beginning of a path or an ISBN. If an assigned value begins like this, it is not a
-secret: `pwd` often means a folder."""
-
-_ASSIGNMENT = re.compile(_ASSIGNED, re.IGNORECASE | re.ASCII)
-
-_IBAN_START = re.compile(r"(?<![0-9A-Za-z])[A-Z]{2}[0-9]{2}(?=[ ]?[0-9A-Z])", re.ASCII)
+# The place before the number is looked at last, so that most characters are skipped at once.
+_IBAN_START = re.compile(r"[A-Z][A-Z][0-9]{2}(?=[ ]?[0-9A-Z])(?<![0-9A-Za-z].{4})", re.ASCII | re.DOTALL)
 
 
 def _ibans(text: str) -> Iterator[Span]:
@@ -123,30 +95,16 @@ def _ibans(text: str) -> Iterator[Span]:
 
 
 _CARD = (
-    r"(?<![0-9A-Za-z._+-])(?:[2-6][0-9]{3}([ ._/-]?)[0-9]{4}\1[0-9]{4}\1[0-9]{4}"
-    r"|3[47][0-9]{2}([ ._/-]?)[0-9]{6}\2[0-9]{5}|3[068][0-9]{2}([ ._/-]?)[0-9]{6}\3[0-9]{4})"
+    r"[2-6](?<![0-9A-Za-z._+-].)(?:[0-9]{3}([ ._/-]?)[0-9]{4}\1[0-9]{4}\1[0-9]{4}"
+    r"|(?<=3)[47][0-9]{2}([ ._/-]?)[0-9]{6}\2[0-9]{5}|(?<=3)[068][0-9]{2}([ ._/-]?)[0-9]{6}\3[0-9]{4})"
     r"(?![0-9A-Za-z_-]|\.[0-9])"
 )
 
 
 DETECTORS: Final[tuple[Detector, ...]] = (
-    Detector("private-key", private_keys),
+    Detector("private-key", private_keys, literals=LITERALS),
     *API_KEYS,
-    matching(
-        "basic-auth",
-        r"authorization[\"']?[ \t]{0,4}[:=][ \t]{0,4}[\"']?basic[ \t]{1,4}"
-        r"(?P<secret>[0-9A-Za-z+/]{8,}+={0,2})",
-        "basic",
-        flags=re.IGNORECASE,
-    ),
-    matching(
-        "url-password",
-        r"(?<![0-9a-z+.-])[a-z][0-9a-z+.-]{1,20}+://[^\s/:@?#\"'<>]{0,128}+:(?P<secret>[^\s/\"'<>]{1,256})@",
-        "://",
-        check=lambda match: match["secret"][0] not in "[$<{*%" and len(set(match["secret"])) > 1,
-        flags=re.IGNORECASE,
-    ),
-    Detector("password", _assignments),
+    *ASSIGNED_VALUES,
     matching("credit-card", _CARD, *"23456", check=lambda match: is_card(match[0])),
     Detector("iban", _ibans),
     matching(

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Container, Iterable, Iterator
 from functools import cache
 from typing import NamedTuple
 
@@ -96,56 +96,64 @@ def _folded_character(character: str) -> str:
     return plain if len(plain) == 1 and plain.isascii() else character
 
 
-_BEGINNINGS = (
-    *("AKIA", "ASIA", "ABIA", "ACCA", "AIza", "GOCSPX-", "ya29.", "xapp-"),
-    *("mr_", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_"),
-    *("glpat-", "gldt-", "glrt-", "glcbt-", "glptt-", "glft-", "glimt-", "glagent-", "gloas-", "glsoat-"),
-    *("xoxa-", "xoxb-", "xoxe-", "xoxo-", "xoxp-", "xoxr-", "xoxs-"),
-    *("sk-ant-", "sk-proj-", "sk-svcacct-", "sk-admin-", "sk_live_", "sk_test_", "rk_live_", "rk_test_"),
-)
-"""A token that begins with one of these strings is also found if it is divided."""
-
-_BEGINNING = re.compile("(?<![0-9A-Za-z])(?:" + "|".join(map(re.escape, _BEGINNINGS)) + ")", re.ASCII)
-
+_RUN_CHARS = "0-9A-Za-z_.:+/=~-"
 _JOINT = re.compile(
     r"(?:[\"'`][ \t]{0,4}[+.,&\\]?[ \t]{0,4}(?:\r?\n)?[ \t]{0,8}[+.&]?[ \t]{0,4}[\"'`]"
-    r"|[ \t]{0,4}\\?\r?\n[ \t>#*|]{0,16}|[ \t]{1,4}"
-    r")(?=(?P<next>[0-9A-Za-z_-]{2,128}))",
+    r"|[ \t]{0,4}\\?\r?\n[ \t>#*|]{0,16}|(?P<space>[ \t]{1,4})"
+    rf")(?P<piece>[0-9A-Za-z_+/-][{_RUN_CHARS}]{{1,255}}+)(?P<alone>(?=[ \t\"'`|)\\]{{0,4}}(?:\r?\n|\Z)))?",
     re.ASCII,
 )
+_LINE_BEFORE = re.compile(r"(?P<piece>[0-9a-f]{8,64})[ \t]{0,4}\r?\n[ \t>#*|]{0,16}\Z")
+"""A piece of a token whose literal is at its end."""
 
-_RUN = re.compile(r"[0-9A-Za-z_.-]{0,256}", re.ASCII)
+_RUN = re.compile(rf"[{_RUN_CHARS}]{{0,256}}+", re.ASCII)
+_WORD = re.compile(r"[A-Za-z]?[a-z]+[.:]?")
 
 JOINTS_MAX = 24
 """The maximum number of places at which one token may be divided."""
 
 
-def joined(looked: Looked) -> Iterator[Looked]:
-    """Yield the tokens of known issuers that are divided in the text.
+def pieces_after(text: str, end: int, *, spaced: bool) -> Iterator[tuple[int, int]]:
+    """Yield the positions of the further pieces of a token whose first piece ends at `end`.
 
-    Each form contains one whole token and nothing else. A piece after a line break, a space or a pair of
-    quotes belongs to the token if the piece has letters and digits.
+    A piece follows a line break or a pair of quotes or, with `spaced`, a space. It has letters and digits, or
+    is the only text of its line and not a word.
+    """
+    for _ in range(JOINTS_MAX):
+        joint = _JOINT.match(text, end)
+        if joint is None or (joint["space"] and not spaced):
+            return
+        piece = joint["piece"]
+        mixed = any(map(str.isdigit, piece)) and any(map(str.isalpha, piece))
+        if not mixed and (joint["alone"] is None or _WORD.fullmatch(piece)):
+            return
+        end = joint.end("piece")
+        yield joint.span("piece")
+
+
+def joined(looked: Looked, literals: Iterable[str], ends: Container[int]) -> Iterator[Looked]:
+    """Yield the tokens around `literals` that are divided in the text.
+
+    Each form contains one whole token, and text that directly precedes it. A token that ends at one of `ends`
+    was found; it is not continued after a space.
     """
     text = looked.text
-    for beginning in _BEGINNING.finditer(text):
-        positions = list(range(beginning.start(), _end_of_run(text, beginning.end())))
-        for _ in range(JOINTS_MAX):
-            at = positions[-1] + 1
-            joint = _JOINT.match(text, at)
-            if joint is None or not _is_piece(joint["next"]):
-                break
-            positions += range(joint.end(), _end_of_run(text, joint.end()))
-        else:
-            continue
-        if positions[-1] - positions[0] >= len(positions):
-            origin = positions if looked.positions is None else [looked.positions[at] for at in positions]
-            yield Looked("".join([text[at] for at in positions]), origin)
+    for literal in literals:
+        at = text.find(literal)
+        while at >= 0:
+            end = _end_of_run(text, at + len(literal))
+            start = at - _end_of_run(text[max(0, at - 64) : at][::-1], 0)
+            line = _LINE_BEFORE.search(text, max(0, start - 80), start)
+            pieces = [line.span("piece")] if line else []
+            pieces += [(start, end), *pieces_after(text, end, spaced=end not in ends)]
+            if len(pieces) > 1:
+                positions = [here for piece in pieces for here in range(*piece)]
+                origin = positions if looked.positions is None else [looked.positions[at] for at in positions]
+                yield Looked("".join([text[here] for here in positions]), origin)
+                end = positions[-1] + 1
+            at = text.find(literal, end)
 
 
 def _end_of_run(text: str, at: int) -> int:
     match = _RUN.match(text, at)
     return at if match is None else match.end()
-
-
-def _is_piece(piece: str) -> bool:
-    return any(map(str.isdigit, piece)) and any(map(str.isalpha, piece))

@@ -23,6 +23,10 @@ PATTERNS_MAX = 32
 """The maximum number of patterns in the setting `allow`, and the maximum number of kinds in `extra`."""
 
 
+MARKS: Final = ("_", "-", "/", ".", "")
+"""Characters of which most texts lack some, so that many literals need not be searched."""
+
+
 class Secret(NamedTuple):
     """The position and the kind of a secret in a text. The text of the secret is not included."""
 
@@ -75,6 +79,8 @@ class SecretsPolicy:
     """Kinds of secrets that are not detected."""
     detectors: tuple[Detector, ...] = field(init=False, repr=False, compare=False)
     allowed: tuple[re.Pattern[str], ...] = field(init=False, repr=False, compare=False)
+    marked: Mapping[str, list[tuple[str, int]]] = field(init=False, repr=False, compare=False)
+    """The literals of the detectors and the detectors' numbers, by a character that the literals contain."""
 
     def __post_init__(self) -> None:
         """Validate the fields and compile the patterns."""
@@ -100,12 +106,17 @@ class SecretsPolicy:
             for one in (*DETECTORS, *detectors)
             if one.kind not in texts["but"] and (one.usual or one.kind in texts["also"])
         ]
+        marked: dict[str, list[tuple[str, int]]] = {mark: [] for mark in MARKS}
+        for rank, detector in enumerate(enabled):
+            for literal in detector.literals or ("",):
+                marked[next(mark for mark in MARKS if mark in literal)].append((literal, rank))
         for name, value in (
             ("mode", choice(Mode, self.mode, "secrets")),
             *texts.items(),
             ("extra", dict(self.extra)),
             ("detectors", tuple(enabled)),
             ("allowed", tuple(map(bounded, texts["allow"]))),
+            ("marked", marked),
         ):
             object.__setattr__(self, name, value)
 
@@ -137,16 +148,15 @@ class SecretsPolicy:
         longest, the match of the earliest detector determines the kind.
         """
         looked = Looked(text)
-        spans, begun = self._spans_in(looked)
+        spans, literals = self._spans_in(looked)
         plain = folded(text)
         if plain is not None:
             looked = plain
-            more, begun = self._spans_in(plain)
+            more, literals = self._spans_in(plain)
             spans += more
-        for token in joined(looked) if begun else ():
-            start, end = token.span(0, len(token.text))
-            if not any(start <= -other and at <= end for at, other, _ in spans):
-                spans += self._spans_in(token)[0]
+        ends = {-end for _, end, _ in spans}
+        for token in joined(looked, literals, ends) if literals else ():
+            spans += self._spans_in(token)[0]
         secrets: list[Secret] = []
         for start, negative_end, rank in sorted(spans):
             if secrets and start < secrets[-1].end:
@@ -155,21 +165,22 @@ class SecretsPolicy:
                 secrets.append(Secret(start, -negative_end, self.detectors[rank].kind))
         return secrets
 
-    def _spans_in(self, looked: Looked) -> tuple[list[tuple[int, int, int]], bool]:
+    def _spans_in(self, looked: Looked) -> tuple[list[tuple[int, int, int]], list[str]]:
         """Return (start, -end, detector number) of each secret in a form of a text.
 
-        The second result is True if the text contains the beginning of a token that may be divided.
+        The second result has the texts in it around which a token may be divided.
         """
-        spans, begun = list[tuple[int, int, int]](), False
-        for rank, detector in enumerate(self.detectors):
-            if not detector.may_be_in(looked.text):
-                continue
-            begun = begun or detector.issued
-            for start, end in detector.find(looked.text):
-                if end > start and not any(one.fullmatch(looked.text, start, end) for one in self.allowed):
+        text = looked.text
+        spans = list[tuple[int, int, int]]()
+        inside = [
+            one for mark, pairs in self.marked.items() if mark in text for one in pairs if one[0] in text
+        ]
+        for rank in dict.fromkeys(rank for _, rank in inside):
+            for start, end in self.detectors[rank].find(text):
+                if end > start and not any(one.fullmatch(text, start, end) for one in self.allowed):
                     first, last = looked.span(start, end)
                     spans.append((first, -last, rank))
-        return spans, begun
+        return spans, [literal for literal, rank in inside if self.detectors[rank].issued]
 
     def clean(self, text: str) -> tuple[str, list[Secret]]:
         """Return the text with all secrets redacted, in every mode, and the secrets that were found.

@@ -14,7 +14,16 @@ only mentions such blocks."""
 BLOCK_CHARS_MAX: Final = 32_768
 
 # SSH2 (RFC 4716) has four hyphens and a space.
-_BEGIN = re.compile(r"-----?(?:-| )BEGIN [A-Z0-9 ]{0,32}PRIVATE KEY(?: BLOCK)?(?: |-)-----?", re.ASCII)
+# Without a marker, only the first bytes tell a private key from a certificate: PKCS #1 and #8 in DER with the
+# keys of RSA, EC and Ed25519, and OpenSSH.
+_BEGIN = re.compile(
+    r"-----?(?:-| )BEGIN [A-Z0-9 ]{0,32}PRIVATE KEY(?: BLOCK)?(?: |-)-----?"
+    r"|(?:(?=MII[A-J][0-9A-Za-z+/][AQgw]IBA(?:AK|DAN))|(?=MHcCAQEE|MIGkAgEBBD|MIG[2H]AgEAMB|MC4CAQAwBQYDK2Vw)"
+    r"|(?=b3BlbnNzaC1rZXktdjE))(?<![0-9A-Za-z+/])",
+    re.ASCII,
+)
+LITERALS: Final = ("PRIVATE KEY", "IBAAK", "IBADAN", "MHcCAQEE", "MIG", "MC4CAQ", "b3BlbnNzaC1rZXktdjE")
+"""Each block contains one of these texts."""
 _END = re.compile(r"-----?(?:-| )END [A-Z0-9 ]{0,32}PRIVATE KEY(?: BLOCK)?(?: |-)-----?", re.ASCII)
 _BASE64 = re.compile(r"[0-9A-Za-z+/]{16,}+=*+", re.ASCII)
 _HEADER = r"(?:Proc-Type|DEK-Info|Version|Comment|Hash|Charset|MessageID):[^\n]{0,128}+"
@@ -26,8 +35,6 @@ _BODIES = re.compile(rf"(?:[0-9A-Za-z+/]{{16,}}+=*+|{_SEPARATOR})++", re.ASCII)
 
 def private_keys(text: str) -> Iterator[tuple[int, int]]:
     """Yield the positions of private key blocks. A block without an end marker ends after its base64 text."""
-    if "PRIVATE KEY" not in text:
-        return
     begins = list(_BEGIN.finditer(text))
     ends = list(_END.finditer(text))
     closings = [match.end() for match in ends]

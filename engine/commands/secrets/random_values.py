@@ -5,34 +5,41 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from itertools import pairwise
 from typing import Final
 
 PASSWORD_BITS: Final = 22.0
 """The minimum entropy in bits, as `bits` estimates it, of a value assigned to a name like `password`."""
 
-TOKEN_CHARS: Final = 16
-TOKEN_BITS_PER_CHAR: Final = 3.3
-"""The minimum entropy, in bits per character, of a value that is assigned to `token`, `secret` or a key.
+TOKEN_CHARS: Final = 12
+TOKEN_BITS_PER_CHAR: Final = 2.5
+"""The minimum entropy of a token, in bits per character of up to 64 characters. `ghp_xxxxxxxx` has less."""
 
-Most words and names have a lower entropy. The value must also have at least TOKEN_CHARS characters, or look
-like a short token.
+CORE_CHARS: Final = 8
+CORE_RUNS: Final = 3
+"""One part of a token without separators has at least CORE_CHARS characters and CORE_RUNS runs.
+
+A run is a word, digits, or capitals. `production2024` has two runs, and the parts of `gpt-4o-mini-2024` are
+short.
 """
 
-SHORT_TOKEN_CHARS: Final = 12
-SHORT_TOKEN_BITS_PER_CHAR: Final = 2.8
-SHORT_TOKEN_CHANGES: Final = 3
-"""The minimum number of places in a short token at which capitals, small letters, digits and other characters
-follow each other. In `production2024`, there is only one.
+RUN_CHARS_MAX: Final = 3.5
+"""The maximum average length of the runs of a token in small and large letters. The words of a name such as
+`CertificateIssuerKey` are longer."""
 
-Measured: in 7,780 texts of notes and chats, no value is taken for a short token. Of random values of 12
-letters and digits, 88 % are found.
-"""
+PASSWORD_RUN_CHARS_MAX: Final = 4.0
+PASSWORD_LETTERS_MIN: Final = 7
+"""The same of a password without digits, which has at least this many letters."""
 
-_UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
-_WORDS = re.compile(r"[A-Za-z]++[0-9]{0,4}+(?:[._/:-]++[A-Za-z]*+[0-9]{0,4}+)++|[A-Za-z]++")
+SIGNS_MIN: Final = 3
+"""The minimum number of signs such as `#` of a password without digits that consists of words."""
+
+_SIGN = re.compile(r"[!#$%&*+=?@^~]")
+_CORE = re.compile(r"[0-9A-Za-z]+")
+_RUN = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
+_NAME = re.compile(r"[A-Za-z]++[0-9]{0,2}+(?:[._/:-]++[A-Za-z]*+[0-9]{0,2}+)++|[A-Za-z]++")
 _STANDS_FOR = re.compile(
-    r"\[REDACTED:|[$<{%*]|\.\.\.|x{4}|your|example|placeholder|change-?me|dummy|[a-z][a-z0-9+.-]*(?:://|%3a)",
+    r"\[REDACTED:|[$<{]|%[(A-Z_]{4}|\*{3}|\.\.\.|x{4}|your|example|placeholder|change-?me|dummy"
+    r"|[a-z][a-z0-9+.-]*(?:://|%3a)",
     re.IGNORECASE,
 )
 
@@ -43,39 +50,47 @@ def bits(value: str) -> float:
     return -sum(count * math.log2(count / size) for count in Counter(value).values())
 
 
-def is_random(value: str) -> bool:
-    """Return True if a token has letters and digits, many of them distinct, so that it looks random."""
-    return _is_mixed(value) and not _WORDS.fullmatch(value) and bits(value) >= 3.0 * min(len(value), 64)
+def has_entropy(value: str) -> bool:
+    """Return True if the value has enough different characters for a token."""
+    return bits(value) >= TOKEN_BITS_PER_CHAR * min(len(value), 64)
 
 
-def is_password(value: str, *, bare: bool, strict: bool) -> bool:
+def is_token(value: str) -> bool:
+    """Return True if the value looks random, as a key or token does: not like words, a name or a date."""
+    return len(value) >= TOKEN_CHARS and has_entropy(value) and any(map(_is_core, _CORE.findall(value)))
+
+
+def _is_core(part: str) -> bool:
+    if len(part) < CORE_CHARS or len(_RUN.findall(part)) < CORE_RUNS:
+        return False
+    one_case = part == part.lower() or part == part.upper()
+    return _run_chars(part) <= RUN_CHARS_MAX or (one_case and any(map(str.isdigit, part)))
+
+
+def is_password(value: str, *, bare: bool) -> bool:
     """Return True if the value assigned to a name such as `password` looks like a password.
 
     Args:
         value: The assigned value.
-        bare: True if the value has no quotes, so that it may be program code.
-        strict: True for a name such as `token` or `secret`. The value must then look more random, because
-            values that are not passwords are often assigned to such names, too.
+        bare: True if nothing encloses the value, so that it may be a name in program code.
     """
-    if _STANDS_FOR.match(value) or not _is_mixed(value) or (bare and _WORDS.fullmatch(value)):
+    if bits(value) < PASSWORD_BITS or value.count(" ") > 2 or (bare and _is_name(value)):
         return False
-    if not strict:
-        return bits(value) >= PASSWORD_BITS and value.count(" ") <= 2
-    if " " in value or _UUID.fullmatch(value) or _WORDS.fullmatch(value):
-        return False
-    if len(value) < TOKEN_CHARS:
-        return _is_short_token(value)
-    return bits(value) >= TOKEN_BITS_PER_CHAR * min(len(value), 64)
+    letters = "".join(re.findall("[A-Za-z]", value))
+    if any(map(str.isdigit, value)) or len(_SIGN.findall(value)) >= SIGNS_MIN:
+        return bool(letters)
+    return len(letters) >= PASSWORD_LETTERS_MIN and _run_chars(letters) <= PASSWORD_RUN_CHARS_MAX
 
 
-def _is_short_token(value: str) -> bool:
-    kinds = [(one.isdigit(), one.isupper(), one.islower()) for one in value]
-    return (
-        len(value) >= SHORT_TOKEN_CHARS
-        and bits(value) >= SHORT_TOKEN_BITS_PER_CHAR * len(value)
-        and sum(before != after for before, after in pairwise(kinds)) >= SHORT_TOKEN_CHANGES
-    )
+def is_placeholder(value: str) -> bool:
+    """Return True if the value only stands for a secret: a variable, a template, or words such as `your`."""
+    return _STANDS_FOR.match(value) is not None
 
 
-def _is_mixed(value: str) -> bool:
-    return any(map(str.isdigit, value)) and any(map(str.isalpha, value))
+def _is_name(value: str) -> bool:
+    return _NAME.fullmatch(value) is not None and _run_chars(value) > PASSWORD_RUN_CHARS_MAX
+
+
+def _run_chars(value: str) -> float:
+    """Return the average length of the runs of a value, and of what stands between them."""
+    return len(value) / max(1, len(_RUN.findall(value)))

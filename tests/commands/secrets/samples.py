@@ -28,7 +28,11 @@ def jwt() -> str:
 
 
 SAMPLES: dict[str, list[tuple[str, str]]] = {
-    "aws-key": [("the key {} is ours", "AKIA" + "Q4ZX7N2WT5BV8MRC"), ("{}", "ASIA" + "Q4ZX7N2WT5BV8MRC")],
+    "aws-key": [
+        ("the key {} is ours", "AKIA" + "Q4ZX7N2WT5BV8MRC"),
+        ("{}", "ASIA" + "Q4ZX7N2WT5BV8MRC"),
+        ("{}", "AKIA" + "QZXNWTBVMRCPLKJH"),
+    ],
     "github-token": [
         ("export GH={}", "gh" + "p_" + random_like("gh", 36)),
         ("{}.", "github" + "_pat_" + random_like("pat", 22) + "_" + random_like("pat2", 59)),
@@ -62,6 +66,7 @@ SAMPLES: dict[str, list[tuple[str, str]]] = {
         ("{}", pem("OPENSSH PRIVATE KEY", 20)),
         ("{}", pem("PRIVATE KEY", 3)),
         ("{}", pem("PGP PRIVATE KEY BLOCK", 5)),
+        ("Ours: {}", "MII" + "EpAIBAAKCAQEA" + random_like("rsa", 48) + "\n" + random_like("rsa1", 64)),
     ],
     "bearer": [
         ("Authorization: Bearer {}", random_like("bearer", 40)),
@@ -81,6 +86,32 @@ SAMPLES: dict[str, list[tuple[str, str]]] = {
         ("api_key={}", "x7Kp2mQ9vR4t"),
         ("CLIENT_SECRET={}", random_like("client", 32)),
         ("auth token => {}", random_like("token", 32)),
+        ("- password: `{}` (ours)", "kX93plumTq42vR"),
+        ("**Password:** **{}**", "kX93plumTq42vR"),
+        ("<password>{}</password>", "kX93plumTq42vR"),
+        ('<add key="password" value="{}"/>', "kX93plumTq42vR"),
+        ("| password | {} |", "kX93plumTq42vR"),
+        ("| user | password |\n|---|---|\n| ann | {} |\n", "kX93plumTq42vR"),
+        ("user,password\nann,{}\n", "hunter2abc"),
+        ("DB_PASSWORD={}", "kXqplumTqvRwZs"),
+        ("deploy --password={} --all", "kX93plumTq42vR"),
+        ("deploy --password {} --all", "kX93plumTq42vR"),
+        ("db:\n  password: {}\n  port: 1\n", "kX93plumTq42vR"),
+        ("- name: DB_PASSWORD\n  value: {}\n", "kX93plumTq42vR"),
+        ("GET /login?password={}&page=2", "kX93plumTq42vR"),
+        ("machine a.org login ann password {}", "kX93plumTq42vR"),
+        ("The admin password is {}, as ever.", "kX93plumTq42vR"),
+        ("AWS_SECRET_ACCESS_KEY={}", "/wJalr/UtnFEMIqK7MDENGbPxRfiCYq3xmPLEKEY"),
+        ("AWS_SECRET_ACCESS_KEY={}\n", "wJalrXUtnFEMIqK7MDEN\nGbPxRfiCYq3xmPLEKEYz"),
+        ("heroku_api_key: {}", "01a2b3c4-d5e6-47f8-a9b0-c1d2e3f4a5b6"),
+        ("AccountName=ours;AccountKey={};Suffix=x", random_like("azure", 86) + "=="),
+    ],
+    "command-password": [
+        ("curl -s -u ann:{} https://a.org", "kX93plumTq42vR"),
+        ("mysql -u root -p{} shop", "kX93plumTq42vR"),
+        ("sshpass -p '{}' ssh a.org", "kX93plumTq42vR"),
+        ("redis-cli -h a.org -a {}", "kX93plumTq42vR"),
+        ("docker login -u ann -p {} a.org", "kX93plumTq42vR"),
     ],
     "credit-card": [
         ("card {} exp 12/29", "4111 1111 1111 1111"),
@@ -98,6 +129,16 @@ UNUSUAL: dict[str, list[tuple[str, str]]] = {
 }
 
 INNOCENT = (
+    "ACCATGGCATTGCAGTCATG is a part of a genome, and ghp_" + "x" * 36 + " stands for a token",
+    "curl -u user:password https://a.org, curl -u $USER:$TOKEN2 https://a.org",
+    "docker run -p 127.0.0.1:80:80/tcp, docker compose -p project2024 up",
+    "mysql -u root -p shop2024 < dump.sql",
+    "private_key: CertificateIssuerPrivateKeyTypes, key: Ed25519PrivateKey | Ed448PrivateKey",
+    "tokenizer: gpt-4o-mini-2024-07-18, passed `rfc2822=True1234`, pass --env-dir2024 to it",
+    "postgres://user:password@localhost/db stands in a manual",
+    "| password | the password of user42 |\n|---|---|\n| token | at most 12 characters |\n",
+    "def f(host, password, salt):\n    return {'a1b2c3': 1, 'd4e5f6a7b8': 2, 'x': 3}\n",
+    "-----BEGIN CERTIFICATE-----\nMIIDXTCCAkWgAwIBAgIJ" + "AJC1HiIAZAiIMA0GCSqGSIb3DQEBCwUAMEUx\n",
     "call mr_make_the_list_of_all_known_functions_of_the_x now",
     "The kettle is descaled on Mondays.",
     "sha256:" + hashlib.sha256(b"x").hexdigest(),

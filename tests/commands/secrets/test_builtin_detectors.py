@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bench.labelled_secrets import FORMS, HELD_OUT, PAGE_LINES, Form, harmless, is_left, labelled
 from engine.commands.secrets.builtin_detectors import DETECTORS, iban_end, is_card
 from engine.commands.secrets.policy import SecretsPolicy
 from tests.commands.secrets.samples import INNOCENT, SAMPLES, UNUSUAL, pem
@@ -45,8 +46,27 @@ def test_what_only_looks_like_one_is_left(text: str) -> None:
 
 
 def test_every_kind_has_a_sample() -> None:
-    """Every detector has a sample."""
-    assert {detector.kind for detector in DETECTORS} == set(SAMPLES) | set(UNUSUAL)
+    """Every kind is found in a sample or in a labelled text."""
+    texts = [frame.format(secret) for _, frame, secret in CASES]
+    texts += [one.text for one in labelled(1, {"plain": FORMS["plain"]})]
+    found = {secret.kind for text in texts for secret in USUAL.find(text)}
+    assert found == {detector.kind for detector in DETECTORS if detector.usual}
+
+
+@pytest.mark.parametrize("forms", [FORMS, HELD_OUT], ids=["forms", "held out"])
+@pytest.mark.parametrize("mutate", [False, True], ids=["as written", "mutated"])
+def test_of_labelled_secrets_99_percent_are_found(forms: dict[str, Form], mutate: bool) -> None:
+    """Of made-up secrets of every kind, written in every form, at least 99 % are removed completely."""
+    texts = list(labelled(1, forms, mutate=mutate))
+    missed = [one for one in texts if is_left(one, USUAL.clean(one.text)[0])]
+    assert len(missed) <= len(texts) / 100, missed
+
+
+def test_harmless_lines_raise_no_alarm() -> None:
+    """In hashes, ids, pictures, settings, logs, code and prose, nothing is found: in lines, and in pages."""
+    lines = [line for group in harmless(1, share=10).values() for line in group]
+    pages = ["\n".join(lines[at : at + PAGE_LINES]) for at in range(0, len(lines), PAGE_LINES)]
+    assert [text for text in (*lines, *pages) if USUAL.find(text)] == []
 
 
 def test_a_key_without_its_end_goes_as_far_as_its_base64() -> None:
@@ -168,11 +188,34 @@ ADVERSARIES = [
     "sk-" * 66_000,
     "authorization: basic " * 9_500,
     "\\n" * 100_000,
+    "password|" * 22_000,
+    "password|\n" * 20_000,
+    "a|password|b\n" + "c|d|e\n" * 30_000,
+    "key" * 60_000,
+    "api key" * 28_000,
+    "api_key <a" + ' b="c"' * 30_000,
+    "password " + "\\" * 200_000,
+    "password=" + "a&" * 100_000,
+    "secret_" * 28_000,
+    "curl " * 40_000,
+    "curl -u a:" * 20_000,
+    "mysql -p" * 25_000,
+    "docker login " * 15_000,
+    "MIIEpAIBAAKCAQEA" * 12_000,
+    "MHcCAQEE " * 20_000,
+    "ghp_\n" * 40_000,
+    "ghp_ " * 40_000,
+    "deadbeef\n-us" * 16_000,
+    "SK" * 100_000,
+    ":AA" * 70_000,
+    "dp.st." * 30_000,
+    'token = "a1" + ' * 12_000,
+    "password: x1\n" * 15_000,
 ]
 
 
-TEXT_CHARS = 1 << (20 if FACTOR else 18)
-"""The maximum length of an atom's content in long runs of the tests, otherwise a quarter of it."""
+TEXT_CHARS = 1 << (20 if FACTOR else 17)
+"""The maximum length of an atom's content in long runs of the tests, otherwise an eighth of it."""
 
 LOOK = """
 from engine.commands.secrets.policy import SecretsPolicy
