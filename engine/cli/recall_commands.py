@@ -109,9 +109,7 @@ def _context(session: Session, query: tuple[str, ...], **wanted: Any) -> int:
     windows = len(answer.windows)
     atoms = counted(sum(len(window.ids) for window in answer.windows), "atom")
     tokens = f"{answer.tokens:,} of {answer.budget:,} tokens"
-    session.out.note(
-        "; ".join([f"{tokens}: {atoms} in {counted(windows, 'window')}", *map(str, answer.matched)])
-    )
+    session.out.note("; ".join([f"{tokens}: {atoms} in {counted(windows, 'window')}", *answer.notes]))
     # Each line of the text ends with a line end; printing adds the last line end.
     text = [answer.text.removesuffix("\n")] if answer.text else []
     return session.out.answer(encode(answer), text, count=windows)
@@ -121,9 +119,11 @@ def _about(answer: Recall) -> str:
     parts = [
         f"{len(answer.hits)} of {answer.candidates:,} atoms",
         f"searched for the terms: {' '.join(answer.terms)}",
-        f"answered by {answer.level}" + (f": {', '.join(answer.entities)}" if answer.entities else ""),
     ]
-    parts += map(str, answer.matched)
+    if answer.hits:
+        entities = f": {', '.join(answer.entities)}" if answer.entities else ""
+        parts.append(f"answered by {answer.level}{entities}")
+    parts += answer.notes
     if answer.bridges:
         parts.append("walked " + " ".join(f"#{bridge.tag}" for bridge in answer.bridges))
     if answer.folded:

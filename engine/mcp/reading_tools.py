@@ -57,12 +57,12 @@ def _recall(engine: Engine, arguments: Arguments) -> str:
         left = most - cost_of("", *pinned)
         while True:
             context = memory.context(arguments["query"], budget=max(left, BUDGET_MIN), filters=wanted.filters)
-            notes = (*map(str, context.matched), *pinned)
+            said = (*context.notes, *pinned)
             shown = unmarked(context.text) or NOTHING
             # A mark in place of markup may cost more than the markup.
-            over = cost_of(shown, *notes) - most
+            over = cost_of(shown, *said) - most
             if over <= 0 or left <= BUDGET_MIN:
-                return closed(shown, *(notes if over <= 0 else pinned))
+                return closed(shown, *(said if over <= 0 else pinned))
             left -= over
 
 

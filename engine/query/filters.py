@@ -128,6 +128,14 @@ def allowed(rows: Reader, filters: Filters) -> BitMap:
     return ordinals
 
 
+def unknown_tags(rows: Reader, filters: Filters) -> tuple[str, ...]:
+    """Return the tags that `filters` requires and that no live atom has."""
+    if not filters.tags:
+        return ()
+    live, wanted = members(rows, LIVE), map(validation.folded_tag, filters.tags)
+    return tuple(tag for tag in wanted if not live & members(rows, (Group.TAG, tag)))
+
+
 def answering(rows: Reader, filters: Filters) -> BitMap:
     """Return the ordinals of all live atoms that pass `filters` and may answer a question.
 

@@ -63,7 +63,7 @@ def context(rows: Reader, view: View, query: str, budget: int, filters: Filters 
         size=recalled.size,
         leads=max(1, len(leads)),
     )
-    return replace(shown, matched=recalled.matched)
+    return replace(shown, matched=recalled.matched, unknown_tags=recalled.unknown_tags)
 
 
 class SourceReader:

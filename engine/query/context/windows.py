@@ -18,7 +18,7 @@ from engine.base.errors import InvalidInputError
 from engine.base.validation import integer
 from engine.query.context.passages import LINE_END, Passage, Position, Run, Window
 from engine.query.prompt_text import BUDGET_MIN, body_within, heading, tokens_of
-from engine.query.recall.recall_answer import MatchedName
+from engine.query.recall.recall_answer import MatchedName, notes_of
 
 GAP_MAX: Final = 2
 """Two hits are joined into one window if at most this many atoms are between them. The window then includes
@@ -265,6 +265,13 @@ class Context:
     """The largest distance from a hit at which neighbours were looked up."""
     matched: tuple[MatchedName, ...] = ()
     """The names of the question that were probably misspelled, as in `Recall`."""
+    unknown_tags: tuple[str, ...] = ()
+    """The tags that the filters require and that no atom has."""
+
+    @property
+    def notes(self) -> list[str]:
+        """What people and models should know about the answer besides its text."""
+        return notes_of(self.matched, self.unknown_tags)
 
 
 def checked_budget(budget: object) -> int:

@@ -6,7 +6,8 @@ Only a word that is written like a name is changed, and only if the memory does 
 must occur in an atom that the filters allow. The answer says which names were read differently
 (`Recall.matched`). Filters and proofs compare words exactly; nothing here applies to them.
 
-Of a long question, only the most informative terms are searched for (`rarest_terms`).
+Of a long question, only the most informative terms are searched for (`rarest_terms`), and the numbers of an
+unknown code are not (`without_code_parts`).
 """
 
 from __future__ import annotations
@@ -47,6 +48,9 @@ READ_NAMES: Final = 8
 
 READ_ATOMS: Final = 4
 """The number of atoms in which the spelling of a word is looked up."""
+
+CODE_LETTERS_MIN: Final = 2
+"""The smallest number of letters of a part of an unknown code that is searched for by itself."""
 
 ALIAS_TERMS: Final = 6
 
@@ -189,16 +193,41 @@ def rarest_terms(question: Question, index: IndexView, most: int) -> Question:
     for start in range(0, len(terms), TERMS_READ):
         dfs += (rows.df for rows in index.find(terms[start : start + TERMS_READ]))
     by_frequency = sorted((df or index.documents + 1, number) for number, df in enumerate(dfs))[:most]
-    rare = {terms[number] for _, number in by_frequency}
+    return _with_terms(question, {terms[number] for _, number in by_frequency})
+
+
+def without_code_parts(question: Question, index: IndexView) -> Question:
+    """Return the question without the numbers and single letters in codes that no document contains.
+
+    A document that contains 5 says nothing about `zqmark5`. A part of the code with two letters or more is
+    still searched for, and so is a number in which there are no letters.
+    """
+    codes = [word.terms for word in question.words if len(word.terms) > 1 and _letters(word.terms[0])]
+    parts = {
+        part
+        for (whole, *others), df in zip(codes, index.dfs([terms[0] for terms in codes]), strict=True)
+        for part in others
+        if not df and _letters(part) < CODE_LETTERS_MIN
+    }
+    parts -= {word.terms[0] for word in question.words}
+    return _with_terms(question, set(question.terms) - parts) if parts else question
+
+
+def _letters(term: str) -> int:
+    return sum(map(str.isalpha, term))
+
+
+def _with_terms(question: Question, wanted: set[str]) -> Question:
+    """Return the question with only these of its terms."""
     entities: dict[tuple[str, ...], Entity] = {}
     for entity in question.entities:
-        entity_terms = tuple(term for term in entity.terms if term in rare)
+        entity_terms = tuple(term for term in entity.terms if term in wanted)
         if entity_terms:
             entities.setdefault(entity_terms, entity._replace(terms=entity_terms))
     return question._replace(
-        words=tuple(word for word in question.words if not rare.isdisjoint(word.terms)),
-        terms=tuple(term for term in terms if term in rare),
-        nouns=tuple(term for term in question.nouns if term in rare),
-        names=tuple(term for term in question.names if term in rare),
+        words=tuple(word for word in question.words if not wanted.isdisjoint(word.terms)),
+        terms=tuple(term for term in question.terms if term in wanted),
+        nouns=tuple(term for term in question.nouns if term in wanted),
+        names=tuple(term for term in question.names if term in wanted),
         entities=tuple(entities.values()),
     )

@@ -22,9 +22,9 @@ from engine.base.characters import checked_text
 from engine.base.errors import InvalidInputError
 from engine.base.validation import instance, integer, positive
 from engine.ledger.journal import read_log
-from engine.query.filters import NO_FILTERS, Filters, maybe_superseded
+from engine.query.filters import NO_FILTERS, Filters, maybe_superseded, unknown_tags
 from engine.query.prompt_text import BUDGET_MIN
-from engine.query.recall.question_terms import rarest_terms, respelled
+from engine.query.recall.question_terms import rarest_terms, respelled, without_code_parts
 from engine.query.recall.recall_answer import Level, Recall
 from engine.query.recall.recall_config import RecallConfig
 from engine.query.recall.recall_run import (
@@ -117,7 +117,7 @@ def recall(
     matched = respelled(rows, index, atoms, question) if view.config.spelling else None
     if matched is not None:
         question = analyze_question(matched.text, now=log.time)
-    question = rarest_terms(question, index, view.config.protocol.terms)
+    question = rarest_terms(without_code_parts(question, index), index, view.config.protocol.terms)
     positions = view.positions.positions(index)
     marked = atoms.marked(rows) if filters == NO_FILTERS else maybe_superseded(rows, filters)
     cached = view.atom_cache.atoms(log)
@@ -147,6 +147,7 @@ def recall(
         subjects=selection.subjects,
         folded=selection.folded,
         matched=() if matched is None else matched.names,
+        unknown_tags=unknown_tags(rows, filters),
     )
 
 
@@ -231,8 +232,11 @@ def _level_of(run: RecallRun, mentions: Mentions) -> Level:
 
 
 def _covering(run: RecallRun, terms: Sequence[str], mentions: Mentions) -> int:
-    """Return the number of candidates that cover `terms`; terms that were not scored are ignored."""
-    weights = {term: run.idf(term) for term in terms if term in mentions}
+    """Return the number of candidates that cover `terms`. A term that no atom contains is covered by none.
+
+    Terms that atoms contain but that were not scored are ignored.
+    """
+    weights = {term: run.idf(term) for term in terms if term in mentions or not run.df(term)}
     if not weights:
         return 0
     return mentions.covering(weights, run.config.protocol.covers * sum(weights.values()))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -51,6 +52,11 @@ class MatchedName:
     def __str__(self) -> str:
         """Return a note for people and models; both names consist of letters only."""
         return f"{self.asked} read as {self.found}"
+
+
+def notes_of(matched: Iterable[MatchedName], unknown_tags: Iterable[str]) -> list[str]:
+    """Return a note for each name that was read differently, and for each tag that no atom has."""
+    return [*map(str, matched), *(f"there is no tag #{tag}" for tag in unknown_tags)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,6 +169,13 @@ class Recall:
     """The number of candidates that are not hits because there are enough hits of their pages."""
     matched: tuple[MatchedName, ...] = ()
     """The names that were probably misspelled, in the order of the question."""
+    unknown_tags: tuple[str, ...] = ()
+    """The tags that the filters require and that no atom has."""
+
+    @property
+    def notes(self) -> list[str]:
+        """What people and models should know about the answer besides its hits."""
+        return notes_of(self.matched, self.unknown_tags)
 
     def leads(self) -> tuple[str, ...]:
         """Return the ids of the best hits of the subjects of the question, the best first.

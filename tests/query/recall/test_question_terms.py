@@ -145,3 +145,33 @@ def test_one_edit_is_one_edit(word: str, data: st.DataObject) -> None:
     if at:
         assert {word[:at] + letter + word[at + 1 :], word[:at] + word[at + 1 :]} <= found
     assert all(abs(len(one) - len(word)) <= 1 for one in found)
+
+
+@pytest.mark.parametrize(
+    ("question", "found"),
+    [
+        ("zqmark5", []),
+        ("zqmark-5-d", []),
+        ("python 5", ["dick", "python"]),
+        ("dickfeynman5", ["dick"]),
+        ("python5", ["python"]),
+        ("5", ["dick"]),
+    ],
+)
+def test_the_numbers_of_an_unknown_code_find_nothing(question: str, found: list[str]) -> None:
+    """Nothing is found for the digits or single letters of a code that no text has; its words are found."""
+    dick = named("dick", "Dickfeynman5 has option d")
+    assert sorted(map(str, keys(ask([dick, PYTHON, *fillers(4, "quiet")], question).hits))) == found
+
+
+def test_an_answer_says_that_there_is_no_such_tag() -> None:
+    """A tag that no live atom has is in the notes of an answer, of a context too; a known tag is not."""
+    gone = named("gone", "The kettle of the office", tags=["old"])
+    with memory([named("kettle", "The kettle leaks", tags=["kitchen"]), gone]) as engine:
+        engine.apply([Tombstone(_only(engine.recall("office")), "worn out")])
+        assert engine.recall("kettle", tags=["Kitchen"]).notes == []
+        assert engine.recall("kettle", tags=["nosuch", "old"]).notes == [
+            "there is no tag #nosuch",
+            "there is no tag #old",
+        ]
+        assert engine.context("kettle", budget=500, tags=["nosuch"]).notes == ["there is no tag #nosuch"]
