@@ -966,7 +966,7 @@ class Engine:
     @operation(Scope.ADMIN)
     def erase(
         self,
-        id: str,  # noqa: A002
+        ids: str | Sequence[str],
         reason: str,
         *,
         remember: bool = True,
@@ -974,10 +974,10 @@ class Engine:
         actor: str | None = None,
         progress: Stage = ignore_stage,
     ) -> Erasure:
-        """Destroy the content of an atom and of its edges irreversibly. The atom's history stays verifiable.
+        """Destroy the contents of atoms and of their edges irreversibly. Their history stays verifiable.
 
         Args:
-            id: The atom.
+            ids: The atom, or up to 10,000 atoms, such as those that `find` with `hidden` returns.
             reason: The reason. It stays in the journal, so it must not repeat the content.
             remember: Store a keyed hash of each version of the content, so that the content is refused when
                 it is added again.
@@ -990,10 +990,9 @@ class Engine:
             The receipt: the events, the amounts of destroyed data, and the result of the probe.
 
         Raises:
-            NotFoundError: The atom was never recorded.
+            NotFoundError: One of the atoms was never recorded. Nothing was erased.
             BusyError: A snapshot is open, so the files may still contain bytes of the content. No answer
-                contains the content any more. To finish the erasure, erase the atom again or reopen the
-                store.
+                contains the content any more. To finish the erasure, repeat the call or reopen the store.
         """
         from engine.erase.erasure import erase
         from engine.query.every_query import every_query
@@ -1002,26 +1001,26 @@ class Engine:
         callback(progress, "progress")
         with self._writing():
             return erase(
-                self.store, id, reason, actor=by, queries=partial(every_query, self.view),
+                self.store, ids, reason, actor=by, queries=partial(every_query, self.view),
                 forget=self.view.forget, remember=remember, probe=probe, progress=progress, once=self._once,
             )  # fmt: skip
 
     @operation(Scope.READ)
-    def erasable(self, id: str) -> Erasable:  # noqa: A002
-        """Return the amounts of data that erasing an atom would destroy, without changing anything.
+    def erasable(self, ids: str | Sequence[str]) -> Erasable:
+        """Return the amounts of data that erasing atoms would destroy, without changing anything.
 
         Args:
-            id: The atom.
+            ids: The atom, or the atoms.
 
         Returns:
-            The counts, which are all 0 for an atom that is already erased.
+            The counts, which are all 0 for atoms that are already erased.
 
         Raises:
-            NotFoundError: The atom was never recorded.
+            NotFoundError: One of the atoms was never recorded.
         """
         from engine.erase.erasure import erasable
 
-        return erasable(self.store, id)
+        return erasable(self.store, ids)
 
     @embedded_only("it reads files of the service's machine")
     def ingest(
@@ -1348,6 +1347,8 @@ class Engine:
         follow: Follow | None = None,
         filters: Filters = NO_FILTERS,
         form: Form | str = "medium",
+        mentions: Sequence[str] = (),
+        hidden: bool = False,
         as_of: AsOf | None = None,
         **narrow: Unpack[FilterFields],
     ) -> list[Found]:
@@ -1360,6 +1361,8 @@ class Engine:
                 steps. It requires `from_`.
             filters: The conditions that an atom must meet.
             form: `short` (id and title), `medium` (id, title and 200 characters) or `full` (also the atom).
+            mentions: Names: only atoms that mention one of them, in their words or by an edge to the entity.
+            hidden: Also return tombstoned atoms, and atoms of which only an earlier version passes.
             as_of: Query the memory as it was at this moment.
             narrow: Fields of `Filters` as keyword arguments.
 
@@ -1370,7 +1373,10 @@ class Engine:
 
         wanted = narrowed(filters, narrow)
         with self.view.at(as_of) as view, view.filterable(wanted) as rows:
-            return find(rows, from_=from_, follow=follow, filters=wanted, limit=limit, form=form)
+            return find(
+                rows, from_=from_, follow=follow, filters=wanted, limit=limit, form=form,
+                mentions=mentions, hidden=hidden,
+            )  # fmt: skip
 
     @operation(Scope.READ)
     def duplicates(

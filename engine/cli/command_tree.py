@@ -82,7 +82,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         ),
         "memory": ("store_commands", "List, create, rename or delete named memories."),
         "secrets": ("erase_commands", "Search the store for passwords, keys and other secrets."),
-        "erase": ("erase_commands", "Permanently destroy the content and the edges of an atom."),
+        "erase": ("erase_commands", "Permanently destroy the content and the edges of atoms."),
         "scrub": ("upkeep_commands", "Read the whole store slowly, and check it for damage."),
         "rebuild": ("upkeep_commands", "Rebuild all derived data of the store from the journal."),
         "doctor": ("upkeep_commands", "Show versions and settings, for a bug report."),

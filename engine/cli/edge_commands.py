@@ -227,6 +227,8 @@ def find(
     min_hops: Natural = 1,
     max_hops: Natural = 1,
     form: str = "medium",
+    mentions: tuple[str, ...] = (),
+    hidden: bool = False,
     as_of: AsOf | None = None,
     **narrow: Unpack[FilterOptions],
 ) -> int:
@@ -238,6 +240,7 @@ def find(
         min_hops: The minimum number of hops.
         max_hops: The maximum number of hops, at most 6.
         form: `FORM` short (whole id and title), medium (title and 200 characters) or full.
+        hidden: Include tombstoned atoms, and atoms of which only an earlier version passes the filters.
     """
     walk = Follow(follow, choice(Direction, direction, "--direction"), min_hops, max_hops)
     if start is None and walk != Follow():
@@ -249,7 +252,10 @@ def find(
     with session.engine() as engine:
         from_ = None if start is None else engine.resolve(start)
         steps = None if start is None else walk
-        answer = engine.find(limit=limit, from_=from_, follow=steps, form=shown, as_of=as_of, **narrow)
+        answer = engine.find(
+            limit=limit, from_=from_, follow=steps, form=shown, mentions=mentions, hidden=hidden,
+            as_of=as_of, **narrow,
+        )  # fmt: skip
         # Programs read the short form, and a short id may become ambiguous later.
         named = labels(session, engine, () if shown is Form.SHORT else (one.id for one in answer))
     session.out.listed(len(answer), "atom", limit)

@@ -53,6 +53,7 @@ Args:
     checkpoints: `--checkpoint FILE` A checkpoint that the log must continue. Repeatable.
     expect: `HEX` The expected root, 64 hex digits.
     weight: `X` The strength of the connection.
+    mentions: `NAME` Atoms that mention NAME, in their words or by an edge to the entity. Repeatable.
     limit: `-n` The maximum number of results.
     direction: `WAY` Edges that start at the atom (out), end at it (in), or both.
     dry_run: Show what would be done; change nothing.

@@ -1,8 +1,8 @@
-"""Destroying the content of an atom permanently, and finishing erasures that were interrupted.
+"""Destroying the content of atoms permanently, and finishing erasures that were interrupted.
 
-The edges of the atom are erased first, each by a separate event. An atom with very many edges needs several
-commits. The row `meta/erasing` contains the id of the atom from the first commit until the backend has purged
-its files.
+The edges of an atom are erased first, each by a separate event. An atom with very many edges needs several
+commits. The row `meta/erasing` contains the ids of the atoms from the first commit until the backend has
+purged its files.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ from proofs.events import (
     Header,
     ReasonBody,
 )
-from proofs.forms import sized, text, uint
+from proofs.forms import raw_up_to, text, uint
 from proofs.hashing import destroyed_hash
-from proofs.leaves import State
+from proofs.leaves import ID_BYTES, State
 
 Stage = Callable[[str], None]
 """A callback that receives the name of each stage when the stage begins."""
@@ -53,15 +53,29 @@ def ignore_stage(stage: str) -> None:
 class Pending(NamedTuple):
     """An unfinished erasure, with everything that is needed to finish it."""
 
-    id: bytes
+    ids: bytes
+    """The ids of the atoms, 16 bytes each."""
     reason: str
     actor: str
     remember: int
     """1 if hashes of the erased contents are kept, so that adding these contents again is refused; otherwise
     0."""
 
+    @property
+    def atoms(self) -> list[bytes]:
+        """The ids of the atoms, in the order in which they are erased."""
+        return [self.ids[at : at + ID_BYTES] for at in range(0, len(self.ids), ID_BYTES)]
 
-_FIELDS = (sized(16), text(limits.REASON_BYTES_MAX), text(limits.LABEL_CHARS_MAX), uint(1))
+
+ATOMS_MAX = 10_000
+"""The maximum number of atoms of one erasure."""
+
+_FIELDS = (
+    raw_up_to(ATOMS_MAX * ID_BYTES),
+    text(limits.REASON_BYTES_MAX),
+    text(limits.LABEL_CHARS_MAX),
+    uint(1),
+)
 
 
 def encode_pending(pending: Pending) -> bytes:
@@ -100,13 +114,15 @@ class DestroyedTotals:
 
 @dataclass(slots=True)
 class Destroy:
-    """Erase an atom and its edges. If the atom has more than EDGES_AT_ONCE edges, erase only that many edges.
+    """Erase one atom of an erasure and its edges.
 
-    If the atom is already erased, no event is appended. `done` contains the totals of the data that the last
-    call of `decide` destroys.
+    If the atom has more than EDGES_AT_ONCE edges, only that many edges are erased. If the atom is already
+    erased, no event is appended. `done` contains the totals of the data that the last call of `decide`
+    destroys.
     """
 
     pending: Pending
+    atom: bytes
     edges: Sequence[EdgeRecord]
     """Those edges of the atom that are not erased yet.
 
@@ -120,16 +136,16 @@ class Destroy:
 
         Raises:
             NotFoundError: the atom was never recorded.
-            ConflictError: an erasure of another atom is unfinished.
+            ConflictError: an erasure of other atoms is unfinished.
         """
         self.done = DestroyedTotals()
         other = read_pending(tx.rows)
-        if other is not None and other.id != self.pending.id:
+        if other is not None and other.ids != self.pending.ids:
             raise ConflictError(
-                f"the erasure of atom {show_id(other.id)} is unfinished",
+                f"the erasure of atom {show_id(other.atoms[0])} is unfinished",
                 hint="try again: the unfinished erasure is completed first",
             )
-        record = recorded(tx, show_id(self.pending.id))
+        record = recorded(tx, show_id(self.atom))
         if record.state is State.ERASED:
             return receipt(record.id, State.ERASED)
         first = len(tx.events)
@@ -143,7 +159,8 @@ class Destroy:
             detail = EdgeDetail(edge.src, edge.type, edge.dst)
             tx.append(EventKind.EDGE_ERASED, edge.last_seq, detail, reason)
             self.done.edges += 1
-        tx.batch.put(ERASING, encode_pending(self.pending))
+        if other is None:
+            tx.batch.put(ERASING, encode_pending(self.pending))
         if not is_last:
             return receipt(record.id, record.state, *tx.events[first:])
         hashes = set()
@@ -187,7 +204,7 @@ def unerased_edges(rows: Reader, atom: bytes) -> list[EdgeRecord]:
 def carry_out(
     store: Store, pending: Pending, progress: Stage = ignore_stage, request: str | None = None
 ) -> tuple[DestroyedTotals, list[EventRef], bool]:
-    """Erase an atom from the journal, then from all derived rows, then from the backend's files.
+    """Erase atoms from the journal, then from all derived rows, then from the backend's files.
 
     The events record `request`.
 
@@ -202,22 +219,23 @@ def carry_out(
     """
     total, events = DestroyedTotals(), list[EventRef]()
     with store.exclusive():
-        state = State.LIVE
         store.recent.clear()  # from here on, it holds no event that is destroyed
-        with store.view() as rows:
-            edges = unerased_edges(rows, pending.id)
-        while state is not State.ERASED:
-            progress("events")
-            command = Destroy(pending, edges)
-            receipt = store.commit([command], pending.actor, request=request)[0]
-            state, edges = receipt.state, edges[command.done.edges :]
-            events += receipt.events
-            total.payloads += command.done.payloads
-            total.size += command.done.size
-            total.edges += command.done.edges
-            total.contents = total.contents or command.done.contents
-            if edges:
-                store.follow(more=True)  # the next commits push these events out of the cache
+        progress("events")
+        for atom in pending.atoms:
+            state = State.LIVE
+            with store.view() as rows:
+                edges = unerased_edges(rows, atom)
+            while state is not State.ERASED:
+                command = Destroy(pending, atom, edges)
+                receipt = store.commit([command], pending.actor, request=request)[0]
+                state, edges = receipt.state, edges[command.done.edges :]
+                events += receipt.events
+                total.payloads += command.done.payloads
+                total.size += command.done.size
+                total.edges += command.done.edges
+                total.contents += command.done.contents
+                if edges:
+                    store.follow(more=True)  # the next commits push these events out of the cache
         purged = finish(store, pending, progress)
     return total, events, purged
 

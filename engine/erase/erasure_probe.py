@@ -26,7 +26,8 @@ from proofs.events import AtomBody, AtomDetail
 from proofs.leaves import State
 
 PIECES_MAX: Final = 24
-"""The maximum number of pieces to search for. Pieces of the newest content are chosen first."""
+"""The maximum number of pieces to search for, or PIECES_OF_ONE for each of many atoms. Pieces of the newest
+content are chosen first."""
 
 PIECES_OF_ONE: Final = 4
 """The maximum number of pieces of one text.
@@ -53,13 +54,13 @@ class SharedPieces(NamedTuple):
     """The ids of at most 20 atoms that are not erased and whose payloads contain shared pieces."""
 
 
-def pieces_of(bodies: Iterable[AtomBody]) -> list[str]:
+def pieces_of(bodies: Iterable[AtomBody], most: int = PIECES_MAX) -> list[str]:
     """Return distinct pieces of contents and titles. A piece begins at one of the longest words of a text."""
     pieces: dict[str, None] = {}
     for body in bodies:
         for text in (body.content, body.title or ""):
             pieces |= dict.fromkeys(_pieces_of_text(text))
-    return list(pieces)[:PIECES_MAX]
+    return list(pieces)[:most]
 
 
 def _pieces_of_text(text: str) -> Iterator[str]:
@@ -86,13 +87,13 @@ def shared_pieces(rows: Reader, pieces: Sequence[str], destroyed: frozenset[int]
     if not pieces:
         return SharedPieces(frozenset(), ())
     raw = [piece.encode() for piece in pieces]
-    any_piece = re.compile(b"|".join(map(re.escape, raw)))
     shared, atoms = set[int](), dict[bytes, None]()
     for key, payload in rows.scan_prefix(PAYLOAD):
         seq = int.from_bytes(key[len(PAYLOAD) :], "big")
-        if seq in destroyed or not any_piece.search(payload):
+        found = () if seq in destroyed else [number for number, piece in enumerate(raw) if piece in payload]
+        if not found:
             continue
-        shared |= {number for number, piece in enumerate(raw) if piece in payload}
+        shared.update(found)
         header = rows.get(journal_key(seq))
         if header is not None:
             detail = decode_header(header, seq).detail
@@ -162,21 +163,25 @@ class Occurrences:
     """The names of the queries whose answers contain a piece, such as `get`, `recall` and `find`."""
 
 
-Queries = Callable[[str, Sequence[int], Sequence[str]], Mapping[str, Callable[[], Any]]]
-"""A function that returns, by name, the queries whose answers could contain the content of an atom.
+Queries = Callable[[Sequence[str], Sequence[int], Sequence[str]], Mapping[str, Sequence[Callable[[], Any]]]]
+"""A function that returns, by name, the calls of queries whose answers could contain the content of atoms.
 
-Its arguments are the atom's id, the seqs of the atom's events, and pieces of the content.
+Its arguments are the ids of the atoms, the seqs of their events, and pieces of the contents.
 """
 
 
 def find_occurrences(
-    store: Store, queries: Queries, atom: str, seqs: Sequence[int], pieces: Sequence[str]
+    store: Store, queries: Queries, atoms: Sequence[str], seqs: Sequence[int], pieces: Sequence[str]
 ) -> Occurrences:
-    """Search files and answers for `pieces` of the content of `atom`; `seqs` are the atom's events."""
+    """Search files and answers for `pieces` of the contents of `atoms`; `seqs` are their events."""
     files = store.backend.files()
     matches = search(files, [piece.encode() for piece in pieces])
     names = sorted({path.rpartition("/")[2] for path in matches})
-    answers = [name for name, query in queries(atom, seqs, pieces).items() if _shows(query, pieces)]
+    answers = [
+        name
+        for name, calls in queries(atoms, seqs, pieces).items()
+        if any(_shows(call, pieces) for call in calls)
+    ]
     return Occurrences(tuple(names), tuple(answers))
 
 

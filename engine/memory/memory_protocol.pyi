@@ -141,10 +141,10 @@ class Memory(Protocol):
         limit: int = ...,
         as_of: AsOf | None = None,
     ) -> list[Edge]: ...
-    def erasable(self, id: str) -> Erasable: ...
+    def erasable(self, ids: str | Sequence[str]) -> Erasable: ...
     def erase(
         self,
-        id: str,
+        ids: str | Sequence[str],
         reason: str,
         *,
         remember: bool = True,
@@ -173,6 +173,8 @@ class Memory(Protocol):
         follow: Follow | None = None,
         filters: Filters = ...,
         form: Form | str = "medium",
+        mentions: Sequence[str] = (),
+        hidden: bool = False,
         as_of: AsOf | None = None,
         **narrow: Unpack[FilterFields],
     ) -> list[Found]: ...

@@ -15,7 +15,7 @@ from engine.followers.meta_entries import with_any
 from engine.followers.tags import LIVE, SUPERSEDED, day_of, members, union, values
 from engine.ledger.entities import ENTITY
 from engine.ledger.queries import body_of, record_at
-from engine.ledger.records import AtomRecord
+from engine.ledger.records import AtomRecord, read_counters
 from engine.text.language.categories import Category, categories_of
 from proofs.events import AtomBody, Scalar
 from proofs.leaves import Group, tag_identity
@@ -92,8 +92,11 @@ def narrowed(filters: Filters, fields: FilterFields) -> Filters:
     return replace(filters, **changed)
 
 
-def allowed(rows: Reader, filters: Filters) -> BitMap:
+def allowed(rows: Reader, filters: Filters, *, hidden: bool = False) -> BitMap:
     """Return the ordinals of all live atoms that pass `filters`.
+
+    With `hidden`, the result also includes the ordinals of tombstoned atoms and of earlier versions. An
+    earlier version is in the sets of its own fields; an erased atom is in no set.
 
     If `filters` has categories, the result also includes atoms that pass the other filters but are not tagged
     with any category. The caller must check each of these atoms with `in_categories`. In `rows`, the follower
@@ -105,7 +108,7 @@ def allowed(rows: Reader, filters: Filters) -> BitMap:
     """
     for name in ("tags", "without_tags", "buckets", "sources", "kinds", "provenances", "categories"):
         validation.several(getattr(filters, name), name)
-    ordinals = members(rows, LIVE)
+    ordinals = _every_ordinal(rows) if hidden else members(rows, LIVE)
     for tag in filters.tags:
         ordinals &= members(rows, (Group.TAG, validation.folded_tag(tag)))
     for tag in filters.without_tags:
@@ -134,6 +137,12 @@ def unknown_tags(rows: Reader, filters: Filters) -> tuple[str, ...]:
         return ()
     live, wanted = members(rows, LIVE), map(validation.folded_tag, filters.tags)
     return tuple(tag for tag in wanted if not live & members(rows, (Group.TAG, tag)))
+
+
+def _every_ordinal(rows: Reader) -> BitMap:
+    from pyroaring import BitMap
+
+    return BitMap(range(read_counters(rows).next_ordinal))
 
 
 def answering(rows: Reader, filters: Filters) -> BitMap:

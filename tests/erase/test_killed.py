@@ -218,7 +218,7 @@ def test_one_that_failed_is_finished_before_the_next() -> None:
         engine.erase(id_of(1), "asked for", probe=False)
     assert inner.get(ERASING) is not None
     receipt = engine.erase(id_of(2), "asked for", probe=False)
-    assert receipt.id == id_of(2)
+    assert receipt.ids == (id_of(2),)
     assert [engine.get(id_of(number)).state for number in (1, 2)] == [State.ERASED] * 2
     assert inner.get(ERASING) is None
     assert verify(inner).ok
@@ -290,6 +290,7 @@ def test_two_erasures_do_not_mix() -> None:
     inner = MemoryBackend()
     engine = unfinished(inner)
     before = dict(inner.scan())
+    other = atom_id(id_of(2))
     with pytest.raises(ConflictError, match="is unfinished"):
-        engine.store.commit([Destroy(Pending(atom_id(id_of(2)), "asked for", "me", 1), [])], "me")
+        engine.store.commit([Destroy(Pending(other, "asked for", "me", 1), other, [])], "me")
     assert dict(inner.scan()) == before

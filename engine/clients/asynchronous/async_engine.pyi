@@ -189,10 +189,10 @@ class AsyncEngine:
         limit: int = ...,
         as_of: AsOf | None = None,
     ) -> list[Edge]: ...
-    async def erasable(self, id: str) -> Erasable: ...
+    async def erasable(self, ids: str | Sequence[str]) -> Erasable: ...
     async def erase(
         self,
-        id: str,
+        ids: str | Sequence[str],
         reason: str,
         *,
         remember: bool = True,
@@ -222,6 +222,8 @@ class AsyncEngine:
         follow: Follow | None = None,
         filters: Filters = ...,
         form: Form | str = "medium",
+        mentions: Sequence[str] = (),
+        hidden: bool = False,
         as_of: AsOf | None = None,
         **narrow: Unpack[FilterFields],
     ) -> list[Found]: ...

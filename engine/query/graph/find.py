@@ -6,7 +6,7 @@ in the byte order of (type, id), so the same store gives the same answer on ever
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import islice
@@ -20,6 +20,7 @@ from engine.commands.edges import TypeName, known_type
 from engine.ledger.queries import atom_of, edge_of, edges_at, far_end, get_record, record_at
 from engine.ledger.records import AtomRecord, read_atom, read_edge
 from engine.query.filters import NO_FILTERS, Filters, allowed, meets_categories
+from engine.query.mentioned import mentioning
 from engine.text.language.snippets import beginning
 from proofs.leaves import State
 
@@ -78,8 +79,12 @@ def find(
     filters: Filters = NO_FILTERS,
     limit: int = FIND_LIMIT,
     form: Form | str = Form.MEDIUM,
+    mentions: Sequence[str] = (),
+    hidden: bool = False,
 ) -> list[Found]:
-    """Return at most `limit` live atoms that pass `filters`.
+    """Return at most `limit` live atoms that pass `filters` and mention one of `mentions`, if there are any.
+
+    With `hidden`, also return tombstoned atoms, and atoms of which only an earlier version passes.
 
     With `from_`, return only the atoms that a walk from that atom reaches, ordered by distance. Without
     `from_`, the atoms are ordered by ordinal.
@@ -95,21 +100,33 @@ def find(
     positive(limit, "limit", limits.RESULTS_MAX)
     if from_ is None and follow is not None:
         raise InvalidInputError("`follow` needs an atom to start from: give `from_`")
-    passing, wanted = allowed(rows, filters), filters.categories
+    passing, wanted = allowed(rows, filters, hidden=hidden), filters.categories
+    names = mentioning(rows, mentions, hidden=hidden) if mentions else None
     reached: Iterator[tuple[AtomRecord, int]]
     if from_ is None:
-        reached = ((record_at(rows, ordinal), 0) for ordinal in passing)
+        reached = ((record, 0) for record in _recorded(rows, passing))
     else:
         reached = _walk(rows, atom_id(from_, "from"), follow or Follow())
     hits: list[Found] = []
     for record, hops in reached:
-        if record.ordinal not in passing:
+        is_hit = record.ordinal in passing or (hidden and from_ is None)
+        if not is_hit or (names is not None and record.id not in names):
             continue
         if meets_categories(rows, record, wanted):
             hits.append(_shown(rows, record, hops, shown))
             if len(hits) == limit:
                 break
     return hits
+
+
+def _recorded(rows: Reader, ordinals: Iterable[int]) -> Iterator[AtomRecord]:
+    """Yield the record of each atom that has one of the ordinals and is not erased, once."""
+    seen: set[bytes] = set()
+    for ordinal in ordinals:
+        record = record_at(rows, ordinal)
+        if record.state is not State.ERASED and record.id not in seen:
+            seen.add(record.id)
+            yield record
 
 
 def get_edge(rows: Reader, src: str, type: TypeName, dst: str) -> Edge:  # noqa: A002

@@ -57,7 +57,7 @@ CALLS: dict[str, dict[str, Any]] = {
     "diff": {"before": 0},
     "duplicates": {"as_of": 2},
     "edges": {"id": "TEA", "as_of": 3},
-    "erasable": {"id": "TEA"},
+    "erasable": {"ids": "TEA"},
     "explore": {"query": "Who lives in Oslo, and what is descaled?"},
     "find": {"since": "2020-01-01", "form": "full"},
     "get": {"id": "TEA"},

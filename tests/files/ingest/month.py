@@ -7,6 +7,7 @@ conflicts, and dreams.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -24,8 +25,9 @@ from engine.commands.words import dice
 from engine.files.ingest.documents import Document, SourceFile
 from engine.files.ingest.file_reading import read_file
 from engine.files.ingest.folder_walk import find_files
+from engine.files.mirror.following_mirror import update
 from engine.ledger.journal import entries_back
-from engine.ledger.layout import ATOM
+from engine.ledger.layout import ATOM, PAYLOAD
 from engine.ledger.queries import atom_of, get_record
 from proofs.events import AtomBody, EventKind
 from proofs.leaves import State, tag_identity
@@ -167,6 +169,9 @@ class Month:
         size = self.engine.root().size
         again = self.engine.ingest([self.folder], prune=prune, sure=True)
         assert (self.engine.root().size, again.changed) == (size, False), "a repeated ingest wrote events"
+        mirror = self.folder.with_name("mirror")
+        update(self.engine.store, mirror, actor="user")
+        assert self.engine.check_mirror(mirror).ok, "the mirror is not that of the store"
 
     # Edits of files
 
@@ -628,6 +633,22 @@ class Month:
         assert self.engine.verify(expect=root.root).ok
         assert self.engine.rebuild().root == root.root
         assert self.before() == held
+        self.forget_a_word()
+
+    def forget_a_word(self) -> None:
+        """Erase every atom that ever had a word; afterwards no payload and no page of the mirror has it."""
+        words = sorted({word for note in self.files.values() for one in note for word in one.text.split()})
+        word = self.one_of(words)
+        found = self.engine.find(mentions=[word], hidden=True, limit=10_000)
+        receipt = self.engine.erase([one.id for one in found], "asked for", probe=False)
+        assert len(receipt.ids) == len(found)
+        with self.engine.store.view() as rows:
+            texts = [payload.decode(errors="replace").casefold() for _, payload in rows.scan_prefix(PAYLOAD)]
+        assert not any(word.casefold() in re.findall(r"\w+", text) for text in texts)
+        mirror = self.folder.with_name("mirror")
+        update(self.engine.store, mirror, actor="user")
+        assert self.engine.check_mirror(mirror).ok
+        assert self.engine.verify().ok
 
 
 def words_in(text: str | None) -> str:
