@@ -1,67 +1,46 @@
 // The share of each actor in the events of a memory, read from the log in parts, and how to undo what an actor did.
 
 import { changeLists } from "./changes.mjs";
-import { CallFailed } from "./client.mjs";
 import { command, commandNode, engine } from "./commands.mjs";
 import { element, mark, quoted } from "./dom.mjs";
-import { counted, hash, moment as instant } from "./facts.mjs";
-import { markWhen, unprovable } from "./marks.mjs";
+import { checking, noAnswer } from "./failures.mjs";
+import { counted, hash } from "./facts.mjs";
+import { explained, failed, proved, saidPart, unchanged } from "./marks.mjs";
+import { openEvents } from "./opened.mjs";
 import { Route } from "./routes.mjs";
-import { Refused } from "./verifier/index.mjs";
 
 const PART = 500;
 const UNDONE_MAX = 50;
 const REASONS_MAX = 20;
 const ATOM = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 /** What `engine revert` does not undo. */
-const LASTING = ["genesis", "checkpoint", "edge_type_registered", "erased", "analyzer_changed"];
+const LASTING = ["genesis", "checkpoint", "edge type registered", "erased", "analyzer changed", "foreign head"];
 
 /** Return the card, which reads the last events up to a moment, and earlier ones when it is asked to. */
 export function actorsCard({ memory, trust }, route, moment) {
   const rows = element("div", { class: "stack" });
-  const place = element("span", {});
+  const place = element("div", { class: "summary" });
   const more = element("button", { class: "button", type: "button" }, "");
-  const state = { from: moment + 1, to: moment + 1, actors: new Map(), checks: [] };
+  const state = { from: moment + 1, to: moment + 1, actors: new Map() };
   const read = async () => {
-    const stop = state.from;
-    const start = Math.max(0, stop - PART);
+    const start = Math.max(0, state.from - PART);
     more.disabled = true;
-    try {
-      const events = await memory.call("log", { start, stop });
+    const seqs = Array.from({ length: state.from - start }, (_, at) => start + at);
+    const events = [...(await openEvents(trust, seqs, seqs)).values()];
+    const error = events.find((event) => event instanceof Error);
+    if (error === undefined) {
       state.from = start;
       events.forEach((event) => count(state.actors, event));
-      state.checks.push(() => checkPart(trust, events, start, stop));
       rows.replaceChildren(...shares(state, memory, route));
-      markWhen(place, () => checkParts(state), trust, "Events and their actors: ");
-    } catch (error) {
-      if (!(error instanceof CallFailed)) throw error;
-      rows.replaceChildren(mark("plain", "No answer"), element("p", {}, quoted(error.message)));
     }
+    place.replaceChildren(...(error === undefined ? [unchanged(trust.head, counted(state.to - state.from, "event")), explained()] : [failed(error)]));
     more.disabled = false;
     more.hidden = state.from === 0;
     more.textContent = `Count the ${Math.min(PART, state.from)} events before`;
   };
-  more.addEventListener("click", read);
-  read();
-  return element("section", { class: "card stack" }, element("h2", {}, "Who did it"), rows, place, more);
-}
-
-/** Check each part once. A part that is refused stays refused. */
-async function checkParts(state) {
-  state.checks = state.checks.map((check) => (typeof check === "function" ? check() : check));
-  await Promise.all(state.checks);
-}
-
-/** Refuse a part of the log unless it is complete, and its events have the recorded times and actors. */
-async function checkPart(trust, events, start, stop) {
-  const isWhole = events.length === stop - start && events.every(({ seq }, at) => seq === start + at);
-  if (!isWhole) throw new Refused("changed", "an event is left out");
-  const facts = await trust.check(events.map(({ seq }) => `event ${seq} sealed`));
-  for (const [at, { header }] of facts.entries()) {
-    const { seq, actor, time } = events[at];
-    const isSame = header.actor === actor && instant(header.time).slice(0, 19) === time.replace("T", " ").slice(0, 19);
-    if (!isSame) throw new Refused("changed", `the actor or the time of event ${seq} is not the recorded one`);
-  }
+  more.addEventListener("click", () => checking(place, read));
+  checking(place, read);
+  return element("section", { class: "card stack" }, element("h2", {}, "Who did it"), place, rows, more);
 }
 
 function count(actors, { actor, kind, seq }) {
@@ -83,13 +62,20 @@ function shares({ from, to, actors }, memory, route) {
 
 function share(actor, { events, kinds, first }, total, memory, route) {
   const part = `${((100 * events) / total).toFixed(events === total ? 0 : 1)} %`;
-  const most = [...kinds].sort(([, a], [, b]) => b - a).map(([kind, number]) => `${kind.replaceAll("_", " ")} ${number.toLocaleString("en")} ×`);
+  const most = [...kinds].sort(([, a], [, b]) => b - a).map(([kind, number]) => `${kind} ${number.toLocaleString("en")} ×`);
   return element(
     "div",
     { class: "share" },
-    element("div", { class: "row" }, element("strong", {}, quoted(actor)), element("span", { class: "end" }, `${counted(events, "event")}, ${part}`)),
-    element("meter", { min: 0, max: total, value: events, "aria-label": `Share of ${actor}` }),
-    element("p", { class: "small muted" }, quoted(most.join(", "))),
+    proved(
+      `actor ${actor} of ${total}`,
+      element(
+        "div",
+        { class: "stack" },
+        element("div", { class: "row" }, element("strong", {}, quoted(actor)), element("span", { class: "end" }, `${counted(events, "event")}, ${part}`)),
+        element("meter", { min: 0, max: total, value: events, "aria-label": `Share of ${actor}` }),
+        element("p", { class: "small muted" }, quoted(most.join(", "))),
+      ),
+    ),
     [...kinds.keys()].every((kind) => LASTING.includes(kind)) ? null : undoing(actor, first, memory, route),
   );
 }
@@ -114,10 +100,9 @@ async function preview(place, { actor, first, memory, route }) {
     const found = await memory.call("revertible", { start: first, actor, limit: UNDONE_MAX });
     const now = new Route({ ...route, at: null });
     const lists = await changeLists(memory, found.changes, now, UNDONE_MAX);
-    place.replaceChildren(...undone(found, now), ...lists);
+    place.replaceChildren(...saidPart(...undone(found, now), ...lists));
   } catch (error) {
-    if (!(error instanceof CallFailed)) throw error;
-    place.replaceChildren(mark("plain", "No answer"), element("p", {}, quoted(error.message)));
+    place.replaceChildren(...noAnswer(error));
   }
 }
 
@@ -135,7 +120,6 @@ function undone({ events, subjects, outcomes, changes: { atoms, edges } }, route
         : `${counted(events, "event")} changed ${subjects.toLocaleString("en")} atoms and connections. Undoing them for the ${outcomes.length} changed last would ${would}.`,
     ),
     left.length === 0 ? null : element("details", {}, element("summary", {}, `Not undone: ${left.length.toLocaleString("en")}`), element("ul", { class: "links" }, ...reasons)),
-    element("div", {}, unprovable("These changes")),
   ].filter((node) => node !== null);
 }
 

@@ -30,13 +30,18 @@ export function element(name, attributes = {}, ...children) {
   return made;
 }
 
+/** Return a text with `shown(character)` in place of each character that nobody would see. */
+export const hidden = (text, shown) => text.replaceAll(HIDDEN, (character, at) => (isNeeded(text, at + character.length) ? character : shown(character)));
+
+const isNeeded = (text, end) => NEEDED.test(text.slice(Math.max(0, end - 5), end));
+
 /** Return the parts of a text as nodes, with a name in place of each character that nobody would see. */
 export function visible(text) {
   const nodes = [];
   let from = 0;
   for (const { 0: character, index } of text.matchAll(HIDDEN)) {
     const end = index + character.length;
-    if (NEEDED.test(text.slice(Math.max(0, index - 3), end))) continue;
+    if (isNeeded(text, end)) continue;
     if (index > from) nodes.push(text.slice(from, index));
     nodes.push(element("span", { class: "code-point" }, codePoint(character)));
     from = end;
@@ -46,6 +51,13 @@ export function visible(text) {
 }
 
 const codePoint = (character) => `U+${character.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}`;
+
+/** Show nodes in a place; the link that has the focus keeps it. */
+export function show(place, nodes) {
+  const href = place.contains(document.activeElement) ? document.activeElement.getAttribute("href") : null;
+  place.replaceChildren(...nodes);
+  if (href !== null) [...place.querySelectorAll("a")].find((link) => link.getAttribute("href") === href)?.focus();
+}
 
 /** Return a text of a memory on one line, in its own direction. */
 export const quoted = (text) => element("bdi", {}, ...visible(text));

@@ -3,6 +3,7 @@
 
 import { CallFailed } from "./client.mjs";
 import { uuid } from "./facts.mjs";
+import { unproved } from "./trust.mjs";
 import { fromBase64, toHex } from "./verifier/bytes.mjs";
 import { Refused, consistencyClaim, trustRoot, verify } from "./verifier/index.mjs";
 
@@ -42,7 +43,7 @@ export class EarlierTrust {
       if (!(error instanceof CallFailed) || error.status === 0 || error.status === 401) throw error;
       // No proof of a moment can be made after something in it was erased: then there is no root of it either.
       await this.trust.memory.call("root", given);
-      throw new Refused("unproved", `the service makes no proof: ${error.message}`);
+      throw unproved(error);
     }
   }
 }

@@ -1,8 +1,8 @@
 // What an erasure would reach, before it is done.
 
-import { CallFailed } from "./client.mjs";
 import { command, commandNode, engine } from "./commands.mjs";
-import { details, element, mark, quoted } from "./dom.mjs";
+import { details, element } from "./dom.mjs";
+import { noAnswer } from "./failures.mjs";
 import { counted, hash } from "./facts.mjs";
 
 const OUT_OF_REACH = "An erasure does not reach copies, exports and backups that were made before, proofs that show the content, or answers that somebody received.";
@@ -53,7 +53,6 @@ async function showReach(place, words, memory, route) {
       commandNode(engine(memory, command`erase ${id} --reason REASON`)),
     );
   } catch (error) {
-    if (!(error instanceof CallFailed)) throw error;
-    place.replaceChildren(mark("plain", "No answer"), element("p", {}, quoted(error.message)));
+    place.replaceChildren(...noAnswer(error));
   }
 }

@@ -18,6 +18,9 @@ const SAYS = {
   TagUnused: "No live atom has the tag.",
   AllMentioning: "These live atoms have the term in their title or content, and no others.",
   TermUnused: "No live atom has the term in its title or content.",
+  AllEdges: "These edges were recorded in this direction, and no others.",
+  AllTags: "The atom has these tags, and no others.",
+  SeenHead: "The store recorded that it saw this root of another store.",
   LoggedEvent: "This event is in the journal.",
   RecordedRoot: "A checkpoint in the journal holds this root.",
   LogPrefix: "Since then, events were only added.",
@@ -54,7 +57,7 @@ const BROKEN = "The proof is damaged or forged.";
 /** Return one sentence that says what a reason of a refusal means. */
 export const means = (reason) => (Object.hasOwn(MEANS, reason) ? MEANS[reason] : BROKEN);
 
-const KINDS = [
+export const KINDS = [
   "genesis",
   "atom added",
   "atom revised",
@@ -69,6 +72,7 @@ const KINDS = [
   "erased",
   "analyzer changed",
   "edge erased",
+  "foreign head",
 ];
 const ABOUT_TERMS =
   "The claim is about this one term, usually the stem of a word. Of a word that is no term, it is true and says nothing: “engine terms” shows the terms of a word.";
@@ -84,6 +88,9 @@ export function moment(microseconds) {
   if (Math.abs(milliseconds) > 8.64e15) return `${microseconds} µs since 1970`;
   return new Date(milliseconds).toISOString().replace("T", " ").replace(/\.000Z$|Z$/, " UTC");
 }
+
+/** Return a time, in microseconds since 1970, in UTC, to the second. */
+export const second = (microseconds) => moment(microseconds).replace(/\.\d{3} UTC$/, " UTC");
 
 /** Return a time of the service, in ISO 8601 and UTC, to the second. */
 export const day = (time) => time.replace("T", " ").replace(/(\.\d+)?Z$/, " UTC");

@@ -1,7 +1,9 @@
 // What is shown in place of an answer, in sentences for people: the service's own hints are for programs.
 
-import { hasToken } from "./client.mjs";
+import { CallFailed, hasToken } from "./client.mjs";
 import { element, mark, quoted } from "./dom.mjs";
+import { pending } from "./marks.mjs";
+import { Refused } from "./verifier/index.mjs";
 
 const MEMORY = (name) => `There is no memory ${name} that this token may read.`;
 
@@ -12,11 +14,24 @@ export const whyToken = () =>
     : "The service shows its memories only to people who have a token.";
 
 /** Return the sentence about a failed call, and what to do. */
-function said({ code, status, message, hint }) {
+function said(error) {
+  const { code, status, message, hint } = error;
+  if (error instanceof Refused) return [message, null];
+  // An answer of another form than the page reads ends in an error of the language.
+  if (!(error instanceof CallFailed)) return ["The service answers in a form that this page does not read.", message];
   if (code === "unreachable") return [message, "If “engine ui” has ended, start it again, and open the address that it prints. Otherwise ask whoever runs the service."];
   if (status === 401) return [whyToken(), null];
   if (status === 403) return ["This token may not read this memory.", null];
   return [message, /^GET /.test(hint ?? "") ? null : hint];
+}
+
+/** Return what a part of the page says of a call that failed, or of an answer in a form that it does not read. */
+export const noAnswer = (error) => [mark("plain", "No answer"), element("p", {}, quoted(error.message))];
+
+/** Carry out a check whose marks go to a place; where it cannot be carried out, the place says so. */
+export function checking(place, check) {
+  place.replaceChildren(pending());
+  check().catch((error) => place.replaceChildren(...noAnswer(error)));
 }
 
 const another = () => (hasToken() ? "Give another token" : "Give a token");

@@ -2,12 +2,13 @@
 
 import { element, mark } from "./dom.mjs";
 import { counted } from "./facts.mjs";
-import { checkHits, checkLinks } from "./graph_checks.mjs";
+import { checking } from "./failures.mjs";
+import { checkGraph } from "./graph_checks.mjs";
 import { legendOf, listOf } from "./graph_list.mjs";
 import { Graph } from "./graph_model.mjs";
 import { brightNodes, namesAcross, neighbourhood } from "./graph_sources.mjs";
 import { GraphView } from "./graph_view.mjs";
-import { pending, unprovable } from "./marks.mjs";
+import { explained, unchanged, unprovable } from "./marks.mjs";
 
 const ANSWER = "answer";
 
@@ -54,39 +55,44 @@ function expand({ id }) {
 
 function nodesOf(graph, given, route) {
   if (graph.nodes.size === 0) return [choice(route), element("div", { class: "card empty" }, element("h2", {}, "Nothing found"))];
-  const found = element("span", {}, pending());
-  const hits = [...graph.nodes.values()].filter(({ hit }) => hit !== null);
-  const places = new Map(hits.map((node) => [node, element("span", {}, pending())]));
-  if (hits.length > 0) checkHits(hits, places, given.trust);
-  checkLinks(graph, given, (counts) => {
-    found.replaceChildren(summaryOf(counts));
-    view.paint();
+  const found = element("div", { class: "summary" });
+  const list = listOf(graph, { route, expand });
+  const tell = (counts) => {
+    found.replaceChildren(...summaryOf(counts, given.trust));
+    list.refresh();
+    view.retitle();
     return kept.graph === graph && found.isConnected;
-  });
+  };
+  checking(found, () => checkGraph(graph, given, tell));
   return [
     choice(route),
+    found,
     element(
       "div",
       { class: "summary" },
       element("span", {}, `${counted(graph.nodes.size, "node")}, ${counted(graph.links.size, "relation")}`),
-      found,
-      unprovable("That these are all"),
+      unprovable("That these are all, and how bright and strong they are"),
       ...graph.left.map((words) => element("span", {}, `Left out: ${words}`)),
     ),
     element("section", { class: "card graph", "aria-label": "Drawing" }, view.root, legendOf(graph)),
     element("h2", {}, "The same as a list"),
-    listOf(graph, { route, places, expand }),
+    list.node,
   ];
 }
 
-/** Say how many of the links are verified; those without a claim never count as verified. */
-function summaryOf({ verified, refused, open, provable, all }) {
-  const number = (count) => count.toLocaleString("en");
-  if (refused > 0) return mark("refused", `${number(refused)} of ${counted(all, "relation")} refused`);
-  if (open > 0) return mark("plain", `Checking… ${number(all - open)} of ${number(all)}`);
-  if (provable === 0) return unprovable("These relations");
-  const rest = provable < all ? `, ${number(all - provable)} not provable` : "";
-  return mark(verified === all ? "verified" : "plain", `${number(verified)} of ${counted(all, "relation")} verified${rest}`);
+/** Say how much of a graph proofs opened; what has no claim never counts as that. */
+function summaryOf({ open, atoms, unproved, altered, links, proved: right, refused, said }, trust) {
+  if (open > 0) return [mark("plain", `Checking… ${open.toLocaleString("en")} left`)];
+  const some = (number, all, noun, what, tone = "refused") => (number === 0 ? null : mark(tone, `${number.toLocaleString("en")} of ${counted(all, noun)} ${what}`));
+  const isAny = atoms - unproved + right > 0;
+  return [
+    isAny ? unchanged(trust.head, `${counted(atoms - unproved, "node")}, ${counted(right, "relation")}`) : null,
+    some(unproved, atoms, "node", "not proved", "warned"),
+    some(altered, atoms, "node", "altered by the service"),
+    some(refused, links, "relation", "refused"),
+    said === 0 ? null : unprovable(counted(said, "relation")),
+    isAny ? explained() : null,
+  ].filter((node) => node !== null);
 }
 
 /** Return the choice between the texts and the names that answer a question. */

@@ -1,13 +1,13 @@
 // A graph drawn on a canvas, in the colours of the page.
 
 import { labelled } from "./graph_labels.mjs";
+import { isOpened } from "./graph_model.mjs";
 import { COLOURS, PATTERNS, wordsOf } from "./graph_relations.mjs";
 
 const LABELS_MAX = 400;
 const NAMES_MAX = 12;
 /** With more links than this, those of the chosen node alone have patterns and arrows: dashes are slow to draw. */
 const PATTERNS_MAX = 1500;
-const TITLE_CHARACTERS = 32;
 const RING = 7;
 const CROWDED = 120;
 
@@ -24,12 +24,6 @@ export function inksOf(root) {
 export function radiusOf(node, scale) {
   const full = 2.5 + 6 * node.bright + Math.min(5, Math.sqrt(node.links.length) / 2);
   return Math.max(1.5, full * Math.min(1.25, Math.max(0.35, scale)));
-}
-
-/** Return a title shortened for a label. */
-export function shortTitle(title) {
-  const characters = [...title.replaceAll(/\s+/gu, " ").trim()];
-  return characters.length > TITLE_CHARACTERS ? `${characters.slice(0, TITLE_CHARACTERS - 1).join("")}…` : characters.join("");
 }
 
 /** Draw `graph` as `camera` sees it; `chosen` is a node or null, `inks` are of `inksOf`, `covered` are boxes without text. */
@@ -49,16 +43,19 @@ function drawLinks(context, graph, camera, { chosen, inks, looks }) {
   const groups = new Map();
   for (const link of graph.links.values()) {
     const isNear = chosen !== null && (link.from === chosen || link.to === chosen);
-    const key = `${isNear ? 1 : 0}${link.refused ? 1 : 0}${link.type}`;
-    if (!groups.has(key)) groups.set(key, { isNear, refused: link.refused, look: looks.get(link.type), links: [] });
+    const refused = link.state === "refused";
+    const key = `${isNear ? 1 : 0}${link.state}${link.type}`;
+    if (!groups.has(key)) groups.set(key, { isNear, refused, isFaint: link.state === "said", look: looks.get(link.type), links: [] });
     groups.get(key).links.push(link);
   }
   const crowded = graph.links.size > CROWDED;
   const hub = chosen !== null && chosen.links.length > CROWDED;
   const many = graph.links.size > PATTERNS_MAX;
-  for (const { isNear, refused, look, links } of [...groups.values()].sort((one, other) => one.isNear - other.isNear)) {
+  for (const { isNear, refused, isFaint, look, links } of [...groups.values()].sort((one, other) => one.isNear - other.isNear)) {
     context.strokeStyle = context.fillStyle = refused ? inks.refused : inks.relations[look.colour];
     context.globalAlpha = chosen !== null && !isNear ? 0.3 : isNear ? (hub ? 0.65 : 1) : many ? 0.2 : crowded ? 0.65 : 1;
+    // A relation that no proof covers is fainter than one that a proof shows.
+    if (isFaint) context.globalAlpha *= 0.55;
     context.lineWidth = refused ? 3 : isNear ? (hub ? 1 : 2) : many ? 0.75 : crowded ? 1 : 1.4;
     context.setLineDash(many && !isNear ? [] : PATTERNS[look.pattern]);
     context.beginPath();
@@ -124,23 +121,27 @@ function drawTexts(context, seen, camera, { chosen, inks, looks, near, covered }
   const weight = ({ node }) => (node === chosen ? 1e6 : 0) + (near?.has(node) ? 1e4 : 0) + (node.isOpen ? 1e5 : 0) + node.bright * 100 + node.links.length;
   const isInside = ({ x, y }) => x >= 0 && y >= 0 && x <= camera.width && y <= camera.height;
   const ordered = seen.filter(isInside).sort((one, other) => weight(other) - weight(one)).slice(0, LABELS_MAX);
-  context.font = `500 12px ${inks.font}`;
+  const upright = `500 12px ${inks.font}`;
+  context.font = upright;
   context.textBaseline = "middle";
   context.lineJoin = "round";
   const widthOf = (text) => context.measureText(text).width;
   const { labels, names } = labelled(ordered, namedLines(chosen, camera, widthOf), widthOf, { ...camera, covered });
   for (const { item, left, top, bottom } of labels) {
     const isFaint = near !== null && !near.has(item.node);
+    context.font = isOpened(item.node) ? upright : `italic ${upright}`;
     write(context, item.text, left, (top + bottom) / 2, isFaint ? inks.muted : inks.ink, inks);
   }
-  context.font = `italic 500 11px ${inks.font}`;
-  for (const { item, left, top, bottom } of names) write(context, item.text, left, (top + bottom) / 2, inks.relations[looks.get(item.type).colour], inks);
+  for (const { item, left, top, bottom } of names) {
+    context.font = `${item.isProved ? "" : "italic "}500 11px ${inks.font}`;
+    write(context, item.text, left, (top + bottom) / 2, inks.relations[looks.get(item.type).colour], inks);
+  }
 }
 
 /** Return the links of the chosen node that have their type written beside them: where they are few, and long enough. */
 function namedLines(chosen, camera, widthOf) {
   if (chosen === null || chosen.links.length > NAMES_MAX) return [];
-  const lines = chosen.links.map(({ type, from, to }) => ({ type, text: wordsOf(type), from: camera.seen(from.place), to: camera.seen(to.place) }));
+  const lines = chosen.links.map(({ type, from, to, state }) => ({ type, isProved: state === "proved", text: wordsOf(type), from: camera.seen(from.place), to: camera.seen(to.place) }));
   return lines.filter(({ text, from, to }) => Math.hypot(to[0] - from[0], to[1] - from[1]) >= widthOf(text) + 30);
 }
 

@@ -1,8 +1,10 @@
 // The same graph as a list: each node with its relations, as links and buttons.
 
-import { element, quoted, visible } from "./dom.mjs";
+import { flat } from "./atoms.mjs";
+import { element, mark, quoted, show, visible } from "./dom.mjs";
 import { counted } from "./facts.mjs";
-import { markPlace } from "./graph_checks.mjs";
+import { isOpened } from "./graph_model.mjs";
+import { alteredNode, failed, proved, provenanceMark, said } from "./marks.mjs";
 import { sample, wordsOf } from "./graph_relations.mjs";
 import { NO_FILTERS } from "./routes.mjs";
 
@@ -35,31 +37,62 @@ export function addressOf({ id, kind, tag, title }, route) {
   return route.to({ ...NO_FILTERS, ...asked, form: "hits", around: [], atom: null });
 }
 
-export const titleNodes = ({ title, kind }) => [kind === "tag" ? "#" : "", quoted(title.replaceAll(/\s+/gu, " ").slice(0, TITLE_CHARACTERS))];
+export const titleNodes = ({ title, kind }) => [kind === "tag" ? "#" : "", quoted(flat(title).slice(0, TITLE_CHARACTERS))];
 
-/** Return the list of the nodes; `places` maps nodes to the places of their marks, `expand` is called with a node. */
-export const listOf = (graph, { route, places, expand }) =>
-  inParts(graph.ordered(), NODES_AT_ONCE, (node) => nodeRow(node, graph, { route, places, expand }), { class: "card group", "aria-label": "Nodes" });
+/**
+ * Return {node, refresh}: the list of the nodes, and what draws anew the rows of which more is known. `expand` is called
+ * with a node.
+ */
+export function listOf(graph, { route, expand }) {
+  const rows = new Map();
+  /** Draw a row into its element, and again when `stateOf` gives something else. */
+  const kept = (place, stateOf, draw) => {
+    rows.set(place, { state: stateOf(), stateOf, draw: () => draw(place) });
+    draw(place);
+    return place;
+  };
+  const refresh = () => {
+    for (const row of rows.values()) {
+      const state = row.stateOf();
+      if (state !== row.state) row.draw();
+      row.state = state;
+    }
+  };
+  const node = inParts(graph.ordered(), NODES_AT_ONCE, (one) => nodeRow(one, graph, { route, expand, kept }), { class: "card group", "aria-label": "Nodes" });
+  return { node, refresh };
+}
 
-function nodeRow(node, graph, { route, places, expand }) {
+/** What is known of a node; it changes once. */
+const known = ({ outcome }) => (outcome === null ? "" : outcome.error === null ? "opened" : "refused");
+
+/** Draw a part of the list as what proofs opened of `about`, or as what the service says. */
+function drawAs(place, isProved, about, nodes) {
+  place.classList.toggle("said", !isProved);
+  show(place, nodes.filter((one) => one !== null));
+  if (isProved) proved(about, place);
+}
+
+function drawNode(place, node, { route, expand }) {
+  const { outcome } = node;
+  const link = element("a", { class: "hit-title", href: addressOf(node, route), dir: "auto" }, ...titleNodes(node));
+  const atom = isOpened(node) ? outcome.atom : null;
+  const buttons = element("div", { class: "row" }, node.domain === undefined ? null : said(wordsOf(node.domain)), node.kind === "atom" ? expandButton(node, expand) : null);
+  const marks = atom === null ? [] : [provenanceMark(atom.provenance), atom.state === "live" ? null : mark("warned", atom.state)];
+  drawAs(place, atom !== null, `node ${node.id}`, [link, ...marks, outcome?.error ? failed(outcome.error) : null, alteredNode(outcome?.altered ?? []), buttons]);
+}
+
+function nodeRow(node, graph, { route, expand, kept }) {
   return element(
     "li",
     { class: "hit" },
-    element("a", { class: "hit-title", href: addressOf(node, route), dir: "auto" }, ...titleNodes(node)),
-    element(
-      "div",
-      { class: "row" },
-      places.get(node) ?? null,
-      node.domain === undefined ? null : element("span", {}, wordsOf(node.domain)),
-      node.kind === "atom" ? expandButton(node, expand) : null,
-    ),
+    kept(element("div", { class: "stack" }), () => known(node), (place) => drawNode(place, node, { route, expand })),
     node.links.length === 0
       ? null
       : element(
           "details",
           { class: "small", open: node.links.length <= LINKS_AT_ONCE && graph.links.size <= 5 * NODES_AT_ONCE },
           element("summary", {}, counted(node.links.length, "relation")),
-          inParts(node.links, LINKS_AT_ONCE, (link) => linkRow(link, node, graph, route), { class: "links" }),
+          inParts(node.links, LINKS_AT_ONCE, (link) => linkRow(link, node, { graph, route, kept }), { class: "links" }),
         ),
   );
 }
@@ -72,19 +105,19 @@ export const expandButton = (node, expand) =>
     element("span", { class: "unseen" }, " ", node.title.slice(0, TITLE_CHARACTERS)),
   );
 
-function linkRow(link, node, graph, route) {
-  const outgoing = link.from === node;
-  const other = outgoing ? link.to : link.from;
-  const words = element("span", { class: "muted" }, link.directed && !outgoing ? "← " : "", quoted(wordsOf(link.type)), link.directed && outgoing ? " →" : "");
-  return element(
-    "li",
-    {},
-    sample(graph.looks.get(link.type)),
-    words,
-    element("a", { href: addressOf(other, route), dir: "auto" }, ...titleNodes(other)),
-    link.words === "" ? null : element("span", { class: "muted" }, "(", ...visible(link.words.slice(0, TITLE_CHARACTERS)), ")"),
-    markPlace(link),
-  );
+function linkRow(link, node, { graph, route, kept }) {
+  const other = link.from === node ? link.to : link.from;
+  const state = () => `${link.state} ${known(other)}`;
+  return kept(element("li", {}), state, (place) => drawLink(place, link, { outgoing: link.from === node, other, graph, route }));
+}
+
+function drawLink(place, link, { outgoing, other, graph, route }) {
+  const words = element("span", {}, link.directed && !outgoing ? "← " : "", quoted(wordsOf(link.type)), link.directed && outgoing ? " →" : "");
+  const isProved = link.state === "proved" && isOpened(other);
+  // The words of a shared tag are in its claims; those of another relation are the service's.
+  const detail = link.words === "" ? null : element("span", { class: link.tags.length > 0 ? "" : "said" }, "(", ...visible(link.words.slice(0, TITLE_CHARACTERS)), ")");
+  const title = element("a", { href: addressOf(other, route), dir: "auto" }, ...titleNodes(other));
+  drawAs(place, isProved, `link ${link.src} ${link.type} ${link.dst} to ${other.id}`, [sample(graph.looks.get(link.type)), words, title, detail, link.note === null ? null : link.note.cloneNode(true)]);
 }
 
 /** Return the legend: each type of relation, how it is drawn, and how many there are. */

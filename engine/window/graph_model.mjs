@@ -1,10 +1,15 @@
 // A graph that grows by parts: each part is laid out around those before it, which stay where they are. So the same
 // parts in the same order, which the address names, always look alike.
 
+import { flat } from "./atoms.mjs";
 import { visible, element } from "./dom.mjs";
-import { shortTitle } from "./graph_drawing.mjs";
 import { laidOut } from "./graph_layout.mjs";
 import { looks } from "./graph_relations.mjs";
+
+const TITLE_CHARACTERS = 32;
+
+/** Return whether a proof opened the atom of a node. */
+export const isOpened = ({ outcome }) => outcome !== null && outcome.error === null;
 
 export class Graph {
   constructor() {
@@ -20,14 +25,14 @@ export class Graph {
   /** Add a part and lay it out; `pause` is awaited between slices, and ends it by an error. */
   async add(key, part, pause) {
     const nodes = new Map(this.nodes);
-    for (const node of part.nodes) if (!nodes.has(node.id)) nodes.set(node.id, { ...node, label: labelOf(node), links: [], isOpen: false, place: null });
+    for (const node of part.nodes) if (!nodes.has(node.id)) nodes.set(node.id, { ...node, label: labelOf(node), links: [], isOpen: false, place: null, outcome: null });
     const fresh = part.links.filter((link) => !this.links.has(link.key) && link.src !== link.dst);
     const fixed = new Map([...this.nodes.values()].map(({ id, place }) => [id, place]));
     const pairs = [...this.links.values(), ...fresh].map(({ src, dst }) => [src, dst]);
     const places = await laidOut([...nodes.keys()], pairs, fixed, pause);
     for (const node of nodes.values()) node.place = places.get(node.id);
     this.nodes = nodes;
-    for (const link of fresh) this.join({ ...link, from: nodes.get(link.src), to: nodes.get(link.dst), refused: false, mark: null, rows: [] });
+    for (const link of fresh) this.join({ ...link, from: nodes.get(link.src), to: nodes.get(link.dst), state: null, claims: [], note: null });
     this.looks = looks([...new Set([...this.links.values()].map(({ type }) => type))]);
     this.parts.push(key);
     if (nodes.has(key)) nodes.get(key).isOpen = true;
@@ -40,6 +45,12 @@ export class Graph {
     link.to.links.push(link);
   }
 
+  /** Give a node the title that a proof opened. */
+  rename(node, title) {
+    node.title = title;
+    node.label = labelOf(node);
+  }
+
   /** Return the nodes, the most important first. */
   ordered() {
     const weight = ({ isOpen, bright, links }) => (isOpen ? 1e6 : 0) + bright * 1000 + links.length;
@@ -49,3 +60,9 @@ export class Graph {
 
 /** Return a title as one text, with the names of characters that nobody sees. */
 const labelOf = ({ title, kind }) => (kind === "tag" ? "#" : "") + shortTitle(element("span", {}, ...visible(title)).textContent);
+
+/** Return a title shortened for a label. */
+function shortTitle(title) {
+  const characters = [...flat(title)];
+  return characters.length > TITLE_CHARACTERS ? `${characters.slice(0, TITLE_CHARACTERS - 1).join("")}…` : characters.join("");
+}

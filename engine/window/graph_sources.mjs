@@ -1,5 +1,5 @@
-// What the service answers, as parts of a graph: nodes with a title, and links. A link is proved as an edge, by claims, or
-// not at all, and then it says why.
+// What the service answers, as parts of a graph: nodes and links. A node that is an atom, and a link that is an edge or a
+// shared tag, can be proved; until then, and everywhere else, what is shown is what the service says.
 
 import { tagIdentity } from "./tags.mjs";
 
@@ -15,23 +15,22 @@ const REASONS = {
   together: "no claim is about names that occur together",
 };
 
-const link = (src, type, dst, { directed = true, edge = null, claims = [], why = "", strength = 1, words = "" } = {}) => ({
+const link = (src, type, dst, { directed = true, edge = null, tags = [], why = "", strength = 1, words = "" } = {}) => ({
   key: `${src} ${type} ${dst}`,
-  ...{ src, type, dst, directed, edge, claims, why, strength, words },
+  ...{ src, type, dst, directed, edge, tags, why, strength, words },
 });
 
 /** Return the bright nodes of a question, and their relations. */
 export async function brightNodes(memory, route, signal) {
   const graph = await memory.call("structured_graph", { query: route.query, limit: HITS, ...route.narrowing() }, signal);
-  const nodes = graph.nodes.map((node) => ({ id: node.id, title: node.title ?? node.snippet, bright: node.brightness, hit: node, kind: "atom" }));
+  const nodes = graph.nodes.map((node) => ({ id: node.id, title: node.title ?? node.snippet, bright: node.brightness, told: node, kind: "atom" }));
   return { nodes, links: graph.relations.map(relation), left: graph.omitted, rest: "weaker relations" };
 }
 
 function relation({ kind, src, dst, directed, strength, names }) {
   if (kind === "edge") return link(src, names[0], dst, { edge: { src, type: names[0], dst }, strength });
   const shared = kind === "shares_tag" ? names.map(tagIdentity) : [];
-  const claims = shared.flatMap((tag) => [`tag ${src} ${tag}`, `tag ${dst} ${tag}`]);
-  return link(src, kind, dst, { directed, claims, why: REASONS[kind], strength, words: names.join(", ") });
+  return link(src, kind, dst, { directed, tags: shared, why: REASONS[kind], strength, words: kind === "shares_tag" ? shared.join(", ") : names.join(", ") });
 }
 
 /** Return the names on the paths that answer a question, and the steps between them. */
@@ -42,7 +41,7 @@ export async function namesAcross(memory, route, signal) {
     id: ids.get(name),
     title: name,
     bright: given ? 1 : 0.4,
-    hit: null,
+    told: null,
     kind: id !== null ? "atom" : tag !== null ? "tag" : "word",
     tag,
     domain,
@@ -65,7 +64,7 @@ export async function neighbourhood(memory, id, signal) {
   for (let at = 0; at < ids.length; at += TITLES_AT_ONCE) {
     Object.assign(titles, await memory.call("titles", { ids: ids.slice(at, at + TITLES_AT_ONCE) }, signal));
   }
-  const nodes = ids.map((one) => ({ id: one, title: titles[one] ?? one, bright: 0.3, hit: null, kind: "atom" }));
+  const nodes = ids.map((one) => ({ id: one, title: titles[one] ?? one, bright: 0.3, told: null, kind: "atom" }));
   const links = edges.map((edge) => link(edge.src, edge.type, edge.dst, { edge, strength: Math.abs(edge.weight) }));
   return { nodes, links, left: edges.length === EDGES ? 1 : 0, rest: "further edges, at least" };
 }

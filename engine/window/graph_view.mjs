@@ -6,6 +6,7 @@ import { Camera } from "./graph_camera.mjs";
 import { control } from "./graph_controls.mjs";
 import { draw, inksOf, radiusOf } from "./graph_drawing.mjs";
 import { addressOf, expandButton, titleNodes } from "./graph_list.mjs";
+import { isOpened } from "./graph_model.mjs";
 
 const REACH = 8;
 const ZOOM = 1.4;
@@ -17,6 +18,7 @@ const HELP =
 export class GraphView {
   constructor(expand) {
     Object.assign(this, { camera: new Camera(), graph: null, chosen: null, route: null, onexpand: expand });
+    this.title = element("p", { class: "graph-title" });
     this.canvas = element("canvas", { tabindex: "0", role: "application", "aria-describedby": "graph-help" });
     this.bar = element("div", { class: "graph-chosen", "aria-live": "polite" });
     this.buttons = element("div", { class: "graph-buttons" }, this.button("+", "Zoom in", () => this.zoom(ZOOM)), this.button("−", "Zoom out", () => this.zoom(1 / ZOOM)), this.button("All", "Show all of the graph", () => this.fit()));
@@ -101,13 +103,22 @@ export class GraphView {
 
   choose(node) {
     this.chosen = node;
+    this.retitle();
     const parts = node === null ? [] : [
-      element("p", { class: "graph-title" }, ...titleNodes(node), element("span", { class: "muted small" }, ` ${counted(node.links.length, "relation")}`)),
+      this.title,
       element("a", { class: "button", href: addressOf(node, this.route) }, WORDS[node.kind]),
       node.kind === "atom" ? expandButton(node, this.onexpand) : "",
     ];
     this.bar.replaceChildren(...parts);
     this.bar.hidden = node === null;
+    this.paint();
+  }
+
+  /** Name the chosen node again, whose title may have been opened since, and draw. */
+  retitle() {
+    const node = this.chosen;
+    this.title.replaceChildren(...(node === null ? [] : [...titleNodes(node), element("span", { class: "muted small" }, ` ${counted(node.links.length, "relation")}`)]));
+    this.title.classList.toggle("said", node !== null && !isOpened(node));
     this.paint();
   }
 

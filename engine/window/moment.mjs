@@ -1,15 +1,16 @@
 // The control that sets the moment of everything on the page: a slider over the events, and a date.
 
-import { CallFailed } from "./client.mjs";
 import { element, mark, quoted } from "./dom.mjs";
-import { counted, day } from "./facts.mjs";
+import { counted, second } from "./facts.mjs";
+import { failed } from "./marks.mjs";
+import { openEvents } from "./opened.mjs";
 
 const PAUSE = 250;
 
 /** A control in `place`. `go` is called with the seq of the last event to show, or null for now. */
 export class MomentControl {
-  constructor(place, memory, go) {
-    Object.assign(this, { place, memory, go, size: 0, moment: null, waiting: null, asked: null, problem: null });
+  constructor(place, trust, go) {
+    Object.assign(this, { place, trust, memory: trust.memory, go, size: 0, moment: null, waiting: null, asked: null, problem: null });
     this.slider = element("input", { type: "range", id: "moment-event", min: 0, max: 0, step: 1 });
     this.date = element("input", { type: "datetime-local", id: "moment-date", step: 1 });
     this.says = element("p", { class: "moment-says", role: "status" });
@@ -26,7 +27,7 @@ export class MomentControl {
     this.place.classList.toggle("earlier", moment !== null);
     if (!visible) return;
     if (this.place.childElementCount === 0) this.build();
-    this.size = await this.memory.call("size");
+    if (moment === null || this.size === 0) this.size = await this.trust.size();
     const last = Math.max(0, this.size - 1);
     this.slider.max = String(last);
     if (document.activeElement !== this.slider) this.slider.value = String(moment ?? last);
@@ -48,11 +49,13 @@ export class MomentControl {
     const words = isNow ? mark("plain", `Now: ${counted(this.size, "event")}`) : mark("warned", `An earlier moment: after event ${seq.toLocaleString("en")}`);
     this.slider.setAttribute("aria-valuetext", `event ${seq} of ${this.size - 1}`);
     this.say(words);
-    const [event] = await this.memory.call("log", { start: seq, stop: seq + 1 });
-    if (event === undefined || Number(this.slider.value) !== seq) return;
-    this.say(words, element("time", { datetime: event.time }, day(event.time)));
+    const event = (await openEvents(this.trust, [seq], [seq])).get(seq);
+    if (Number(this.slider.value) !== seq) return;
+    if (event instanceof Error) return this.say(words, failed(event));
+    const time = second(event.time);
+    this.say(words, element("time", {}, time));
     const isTyped = document.activeElement === this.date || this.asked !== null || this.problem !== null;
-    if (!isTyped) this.date.value = event.time.slice(0, 19);
+    if (!isTyped) this.date.value = time.slice(0, 19).replace(" ", "T");
   }
 
   /** Say something about the moment that is shown. What was wrong with the last date stays until another is chosen. */
@@ -86,7 +89,6 @@ export class MomentControl {
       this.slider.value = String(before);
       this.choose(before);
     } catch (error) {
-      if (!(error instanceof CallFailed)) throw error;
       if (this.asked !== time) return;
       this.asked = null;
       this.problem = [mark("warned", "No such moment"), quoted(error.message)];

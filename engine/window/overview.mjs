@@ -1,16 +1,16 @@
 // What is shown before a question: how much there is, the tags, and what was added last.
 
-import { markAll } from "./batches.mjs";
-import { claimsOf, compareAtom } from "./checked.mjs";
+import { atomLink, distinct, outcomeOf } from "./atoms.mjs";
 import { command, commandNode, engine } from "./commands.mjs";
-import { element, quoted, visible } from "./dom.mjs";
-import { counted, day } from "./facts.mjs";
-import { pending } from "./marks.mjs";
+import { element, quoted } from "./dom.mjs";
+import { counted, second } from "./facts.mjs";
+import { checking } from "./failures.mjs";
+import { alteredNode, failed, proved, said, summary, unprovable } from "./marks.mjs";
+import { eventsOf, openAtoms } from "./opened.mjs";
 import { tagWord } from "./search.mjs";
 
 const TAGS_MAX = 24;
 const RECENT = 10;
-const TITLE_CHARACTERS = 90;
 
 export async function overview({ memory, trust, route, signal }) {
   const moment = route.moment();
@@ -28,8 +28,8 @@ export async function overview({ memory, trust, route, signal }) {
       ...(status?.live_atoms === 0
         ? empty(memory)
         : [
-            element("p", { class: "muted" }, moment === null ? countsOf(status) : `There were ${counted(moment + 1, "event")}. Ask a question about this moment.`),
-            most.length === 0 ? null : element("div", { class: "chips" }, ...most.slice(0, TAGS_MAX).map(([tag, count]) => tagLink(tag, count, route))),
+            element("p", { class: "muted" }, ...(moment === null ? countsOf(status) : [`There were ${counted(moment + 1, "event")}. Ask a question about this moment.`])),
+            most.length === 0 ? null : element("div", { class: "chips said" }, ...most.slice(0, TAGS_MAX).map(([tag, count]) => tagLink(tag, count, route))),
           ]),
     ),
     recent.length === 0 ? null : recentCard(recent, trust, route),
@@ -43,38 +43,37 @@ const empty = (memory) => [
   commandNode(engine(memory, command`ingest ${"NOTES"}`)),
 ];
 
-const countsOf = (status) => `${counted(status.live_atoms, "atom")}, ${counted(status.events, "event")}. Ask a question, or press / to search.`;
+const countsOf = (status) => [said(`${counted(status.live_atoms, "atom")}, ${counted(status.events, "event")}.`), " Ask a question, or press / to search."];
 
 const tagLink = (tag, count, route) =>
   element(
     "a",
     { class: "chip", href: route.to({ tags: [tag], query: "" }) },
     tagWord(tag),
-    element("span", { class: "muted" }, String(count)),
+    element("span", { class: "muted" }, count.toLocaleString("en")),
   );
 
 function recentCard(recent, trust, route) {
-  const places = new Map(recent.map(({ atom }) => [atom, element("span", {}, pending())]));
-  const atoms = recent.map(({ atom }) => atom);
-  markAll(trust, atoms, {
-    claims: ({ id, state }) => claimsOf({ id, state, tags: [] }), // tags are not shown here
-    compare: (atom, [fact]) => compareAtom(atom, fact),
-    place: (atom) => places.get(atom),
-  });
-  return element(
-    "section",
-    { class: "card group" },
-    element("h2", {}, "Added last"),
-    ...recent.map(({ atom, time, actor }) => recentNode(atom, time, actor, places.get(atom), route)),
-  );
+  const [place, list] = [element("div", { class: "summary" }), element("div", {})];
+  checking(place, () => check(recent, { list, place, trust, route }));
+  return element("section", { class: "card group" }, element("h2", {}, "Added last"), element("div", { class: "hit" }, place), list);
 }
 
-const recentNode = (atom, time, actor, place, route) =>
-  element(
-    "div",
-    { class: "hit" },
-    element("a", { class: "hit-title", href: route.to({ atom: atom.id }), dir: "auto" }, ...visible(titleOf(atom))),
-    element("div", { class: "row" }, place, element("span", {}, "by ", quoted(actor)), element("span", { class: "end" }, day(time))),
-  );
+async function check(recent, { list, place, trust, route }) {
+  const told = distinct(recent.map(({ atom }) => atom));
+  const found = await openAtoms(trust, told.map(({ id }) => id));
+  const added = await eventsOf(trust, [...found.values()], (atom) => atom.created_seq);
+  const outcomes = told.map((one) => outcomeOf(one, found.get(one.id)));
+  list.replaceChildren(...outcomes.map((outcome) => recentNode(outcome, added.get(outcome.told.id), route)));
+  place.replaceChildren(...summary(trust, "text", outcomes), unprovable("That these are the newest"));
+}
 
-const titleOf = ({ title, content }) => (title ?? content).replaceAll(/\s+/gu, " ").slice(0, TITLE_CHARACTERS);
+function recentNode({ told, atom, error, altered }, event, route) {
+  if (error !== null) return element("div", { class: "hit" }, atomLink(told.id, error, route));
+  const link = atomLink(atom.id, atom, route);
+  link.querySelector("a").className = "hit-title";
+  const by = event instanceof Error ? failed(event) : event === undefined ? null : addedBy(event);
+  return element("div", { class: "hit" }, proved(`recent ${atom.id}`, element("div", { class: "stack" }, link, by)), alteredNode(altered));
+}
+
+const addedBy = ({ actor, time }) => element("div", { class: "row" }, element("span", {}, "by ", quoted(actor)), element("span", { class: "end" }, second(time)));

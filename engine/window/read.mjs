@@ -1,231 +1,200 @@
-// Read: an atom in its page, its tags, edges and near-copies, and its history, each with what was checked of it.
+// Read: an atom in its page, its tags, edges and near-copies, and its history, drawn from what proofs opened.
 
-import { markAll } from "./batches.mjs";
-import { claimsOf, compareAtom, compareChain, compareEvent } from "./checked.mjs";
-import { differences } from "./differences.mjs";
+import { atomLink, flat, titleOf } from "./atoms.mjs";
+import { CallFailed } from "./client.mjs";
 import { details, element, mark, quoted, visible } from "./dom.mjs";
-import { NOT_FOUND, claimsOfEdges } from "./edge_claims.mjs";
-import { content, counted, day, hash } from "./facts.mjs";
-import { failed, markWhen, pending, unprovable } from "./marks.mjs";
+import { CODE, NOT_FOUND, namesOfTypes } from "./edge_types.mjs";
+import { content, counted, hash, second } from "./facts.mjs";
+import { historyCard, historyOf } from "./history.mjs";
+import { explained, failed, proved, provenanceMark, said, saidPart, unchanged, unprovable } from "./marks.mjs";
+import { openAtoms, openEdges } from "./opened.mjs";
+import { originsOf, whyCard } from "./origins.mjs";
 import { NO_FILTERS } from "./routes.mjs";
 import { tagChip } from "./search.mjs";
+import { Refused } from "./verifier/index.mjs";
 
-const TITLE_CHARACTERS = 160;
 const NEIGHBOUR_CHARACTERS = 240;
 const EDGES_MAX = 100;
 const ERASED = "The content of this atom was erased. Only its id, its times and its history are left.";
-const WITH_TEXT = ["atom_added", "atom_revised"];
 
-/** Return the nodes that show an atom, and start the checks of what they show. */
+/** Return the nodes that show an atom. */
 export async function reading({ memory, trust, route, signal }) {
-  const id = await memory.call("resolve", { id: route.atom }, signal);
-  const moment = route.moment();
-  const [atom, history, edges, near, origins] = await Promise.all([
-    memory.call("get", { id }, signal),
-    memory.call("history", { id }, signal),
-    memory.call("edges", { id, direction: "both", limit: EDGES_MAX }, signal),
-    memory.call("duplicates", { of: id, limit: 1 }, signal),
-    memory.call("why", { id }, signal),
-  ]);
-  const events = moment === null ? history : history.filter(({ seq }) => seq <= moment);
-  const ends = edges.map(({ src, dst }) => (src === id ? dst : src));
-  const page = await placeInPage(memory, atom, signal);
-  const copies = near.flatMap(({ keep, others }) => [keep, ...others]).filter((one) => one.id !== id);
-  const newer = origins.flatMap((origin) => origin.superseded_by.map((one) => one.id));
-  const wanted = [...new Set([...ends, ...copies.map((copy) => copy.id), ...origins.map((origin) => origin.id), ...newer])];
-  const titles = wanted.length === 0 ? {} : await memory.call("titles", { ids: wanted }, signal);
+  const id = await wholeId(memory, route.atom, signal);
+  const atom = (await openAtoms(trust, [id], true)).get(id);
+  signal.throwIfAborted();
+  if (atom instanceof Error) return unproved(memory, id, atom, route, signal);
+  if (atom.version === undefined) return [element("section", { class: "card" }, back(route), proved(`atom ${id}`, element("p", {}, `The atom ${id} was never recorded.`)), unchanged(trust.head))];
+  const given = { memory, trust, route, signal };
+  const [history, edges] = [await orError(historyOf(given, atom)), await orError(edgesOf(given, id))];
+  const { near, page } = await whatElse(given, atom);
+  const origins = await originsOf(given, atom, edges);
+  const around = edges instanceof Error ? [] : [...edges.from, ...edges.to].slice(0, 2 * EDGES_MAX).flatMap(({ src, dst }) => [src, dst]);
+  const others = await openAtoms(trust, [...around, ...near.map((copy) => copy.id), ...page.around, ...origins.ids]);
+  signal.throwIfAborted();
   return [
-    atomCard(atom, trust, route, page),
-    whyCard(events, origins, route, titles),
-    edgesCard(edges, id, { memory, trust }, route, titles),
-    copies.length === 0 ? null : copiesCard(copies, route, titles),
-    historyCard(events, atom, trust),
+    atomCard(atom, { trust, route, history, page, others }),
+    whyCard(history, origins, route, others),
+    edgesCard(edges, id, route, others),
+    near.length === 0 ? null : copiesCard(near, route, others),
+    historyCard(history),
   ].filter((node) => node !== null);
 }
 
-/** Return the atoms directly before and after an atom in its page, null where there is none, and its place there. */
-async function placeInPage(memory, { id, source, sequence, state }, signal) {
-  const alone = { around: [null, null], words: null };
-  if (source === null || sequence === null || state !== "live") return alone;
-  const page = await memory.call("page", { name: source }, signal).catch(() => ({ ids: [] }));
-  const at = page.ids.indexOf(id);
-  if (at < 0) return alone;
-  const around = await Promise.all([at - 1, at + 1].map((other) => (page.ids[other] === undefined ? null : memory.call("get", { id: page.ids[other] }, signal))));
-  return { around, words: element("span", {}, `${at + 1} of ${page.ids.length} in `, quoted(page.title)) };
+/** Return the whole id of a shortened one. What the service names must begin with it. */
+async function wholeId(memory, given, signal) {
+  const digits = given.replaceAll("-", "").toLowerCase();
+  if (/^[0-9a-f]{32}$/.test(digits)) return digits.replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
+  const id = String(await memory.call("resolve", { id: given }, signal));
+  if (!id.replaceAll("-", "").startsWith(digits)) throw new CallFailed({ code: "changed", detail: `The service names another atom than one that begins with ${given}.` });
+  return id;
 }
 
-const linkTo = (id, titles, route) =>
-  element(
-    "a",
-    { href: route.to({ atom: id }), dir: "auto" },
-    ...visible((titles[id] ?? id).slice(0, TITLE_CHARACTERS)),
-  );
+async function orError(promise) {
+  try {
+    return await promise;
+  } catch (error) {
+    if (!(error instanceof Refused || error instanceof CallFailed)) throw error;
+    return error;
+  }
+}
+
+async function edgesOf({ memory, trust }, id) {
+  const { from, to } = await openEdges(trust, id);
+  const names = await namesOfTypes({ memory, trust }, [...from, ...to]);
+  const named = (edge) => ({ ...edge, code: edge.type, type: names.get(edge.type) ?? edge.type, isNamed: names.has(edge.type) || !CODE.test(edge.type) });
+  return { from: from.map(named), to: to.map(named) };
+}
+
+/** Return what the service names beside an atom: near-copies, and the atoms before and after it in its page. */
+async function whatElse({ memory, signal }, { id, source, sequence, state }) {
+  const inPage = state === "live" && source !== null && sequence !== null;
+  const [groups, page] = await Promise.all([
+    memory.call("duplicates", { of: id, limit: 1 }, signal),
+    inPage ? memory.call("page", { name: source }, signal).catch(() => ({ ids: [] })) : { ids: [] },
+  ]);
+  const near = groups.flatMap(({ keep, others }) => [keep, ...others]).filter((one) => one.id !== id);
+  const at = page.ids.indexOf(id);
+  const [before, after] = at < 0 ? [] : [page.ids[at - 1], page.ids[at + 1]];
+  const place = at < 0 ? null : `${at + 1} of ${page.ids.length}`;
+  return { near, page: { before, after, place, around: [before, after].filter((one) => one !== undefined) } };
+}
+
+const back = (route) => element("a", { class: "back", href: route.to({ atom: null }) }, element("span", { "aria-hidden": "true" }, "← "), "Back to the answers");
+
+/** Return what is shown of an atom of which there is no proof: the reason, and what the service says. */
+async function unproved(memory, id, error, route, signal) {
+  const told = await memory.call("get", { id }, signal);
+  return [
+    element(
+      "section",
+      { class: "card" },
+      back(route),
+      element("div", { class: "place" }, failed(error)),
+      ...saidPart(element("h2", { class: "atom-title" }, ...visible(titleOf(told))), content(told.content)),
+    ),
+  ];
+}
 
 const sourceLink = (source, route) =>
   element("a", { href: route.to({ ...NO_FILTERS, sources: [source], query: "", atom: null }) }, quoted(source));
 
-const flat = (text) => text.replaceAll(/\s+/gu, " ").trim();
-
-/** Return the beginning of a neighbour, which leads to the whole. */
-const neighbour = (where, atom, place, route) =>
-  element(
-    "div",
-    { class: "neighbour" },
+/** Return the beginning of a neighbour, which leads to the whole, if it is recorded to stand on that side in the page. */
+function neighbour(where, other, atom, route, isThere) {
+  if (other === undefined) return null;
+  const error = other instanceof Error ? other : other.source === atom.source && isThere(other.sequence, atom.sequence) ? null : new Refused("changed", "the atom does not stand there in the page");
+  if (error !== null) return element("div", { class: "neighbour" }, where, failed(error));
+  return proved(
+    `neighbour ${other.id}`,
     element(
-      "p",
-      { class: "row" },
-      element("span", {}, where),
-      element("a", { href: route.to({ atom: atom.id }), dir: "auto" }, ...visible(flat(atom.title ?? "") || "without a title")),
-      place,
+      "div",
+      { class: "neighbour" },
+      element(
+        "p",
+        { class: "row" },
+        element("span", {}, where),
+        element("a", { href: route.to({ atom: other.id }), dir: "auto" }, ...visible(flat(other.title ?? "") || "without a title")),
+        provenanceMark(other.provenance),
+      ),
+      element("p", { class: "neighbour-text", dir: "auto" }, ...visible(flat(other.content ?? "").slice(0, NEIGHBOUR_CHARACTERS))),
     ),
-    element("p", { class: "neighbour-text", dir: "auto" }, ...visible(flat(atom.content ?? "").slice(0, NEIGHBOUR_CHARACTERS))),
   );
-
-/** Return the neighbours of an atom as nodes, null where there is none, and start the checks of them. */
-function neighbourNodes([before, after], trust, route) {
-  const atoms = [before, after].filter((one) => one !== null);
-  const places = new Map(atoms.map((atom) => [atom, element("span", {}, pending())]));
-  if (atoms.length > 0) {
-    markAll(trust, atoms, {
-      claims: claimsOf,
-      compare: (atom, [fact]) => compareAtom(atom, fact),
-      place: (atom) => places.get(atom),
-    });
-  }
-  const node = (where, atom) => (atom === null ? null : neighbour(where, atom, places.get(atom), route));
-  return [node("Before it:", before), node("After it:", after)];
 }
 
-/** What a provenance means to somebody who reads the text. */
-const PROVENANCES = new Map([
-  ["internal", "internal: written here"],
-  ["external", "external: from outside"],
-  ["quarantine", "quarantine: from a source that nobody trusts yet; last in searches"],
-]);
-
-function atomCard(atom, trust, route, { around, words }) {
-  const place = element("div", { class: "place" });
-  const check = async () => {
-    const [fact] = await trust.check(claimsOf(atom));
-    compareAtom(atom, fact);
-  };
-  markWhen(place, check, trust);
-  const [before, after] = neighbourNodes(around, trust, route);
+function atomCard(atom, { trust, route, history, page, others }) {
   const isErased = atom.state === "erased";
+  const events = history instanceof Error ? [] : history.events;
+  const created = atom.created ?? events[0]?.time;
+  const changed = events.length < 2 ? undefined : events.at(-1).time;
   const text = isErased ? element("p", { class: "notice" }, ERASED) : content(atom.content);
-  return element(
-    "section",
-    { class: "card" },
-    element("a", { class: "back", href: route.to({ atom: null }) }, element("span", { "aria-hidden": "true" }, "← "), "Back to the answers"),
-    element("h2", { class: "atom-title", dir: "auto" }, ...visible(atom.title ?? atom.source ?? (isErased ? "Erased" : "Atom"))),
-    place,
-    atom.state === "tombstoned" ? mark("warned", "Tombstoned: searches leave it out") : null,
-    atom.provenance === "quarantine" ? mark("warned", "In quarantine: do not rely on it") : null,
-    before,
+  const isBefore = (sequence, own) => sequence <= own;
+  const isAfter = (sequence, own) => sequence >= own;
+  const node = element(
+    "div",
+    { class: "stack" },
+    element("h2", { class: "atom-title", dir: "auto" }, ...visible(isErased ? "Erased" : atom.title ?? atom.source ?? "Atom")),
+    neighbour("Before it:", others.get(page.before), atom, route, isBefore),
     text,
-    after,
-    atom.tags.length === 0
-      ? null
-      : element("div", { class: "chips" }, ...atom.tags.map((tag) => tagChip(tag, route))),
+    neighbour("After it:", others.get(page.after), atom, route, isAfter),
+    isErased || atom.tags.length === 0 ? null : element("div", { class: "chips" }, ...atom.tags.map((tag) => tagChip(tag, route))),
     details([
       ["state", atom.state],
-      ["provenance", isErased ? null : quoted(PROVENANCES.get(atom.provenance) ?? atom.provenance)],
+      ["provenance", isErased ? null : quoted(atom.provenance)],
       ["trust", isErased ? null : atom.trust === null ? "not given" : String(atom.trust)],
       ["source", isErased ? null : atom.source === null ? "none" : sourceLink(atom.source, route)],
-      ["place", words],
+      ["sequence", atom.sequence === null ? null : String(atom.sequence)],
+      ["place in the page", page.place === null ? null : said(page.place)],
       ["kind", isErased ? null : quoted(atom.kind)],
-      ["created", day(atom.created)],
-      ["changed", atom.updated === atom.created ? null : day(atom.updated)],
+      ["created", created === undefined ? null : second(created)],
+      ["changed", changed === undefined ? null : second(changed)],
       ["version", String(atom.version)],
       ["id", hash(atom.id)],
     ]),
-    isErased
-      ? null
-      : element("p", { class: "small" }, element("a", { href: route.to({ view: "upkeep", at: null, atom: null, erase: atom.id }) }, "What an erasure would reach")),
   );
-}
-
-/** Return who brought the atom here and who changed it last, and what it was made from, in several steps. */
-function whyCard(events, origins, route, titles) {
-  const [first] = events;
-  const last = events.at(-1);
-  if (first === undefined) return null;
-  const [self, ...from] = origins;
-  const newer = (self?.superseded_by ?? []).map(({ id, actor, at, reason }) =>
-    element("li", {}, element("span", { class: "muted" }, "replaced by"), linkTo(id, titles, route), element("span", { class: "muted small" }, day(at), ", ", quoted(actor), reason ? ": " : "", quoted(reason ?? ""))),
-  );
-  const sources = from.map(({ id, by, hops, source }) =>
-    element(
-      "li",
-      {},
-      element("span", { class: "muted" }, quoted(by.replaceAll("_", " ")), hops > 1 ? `, in ${hops} steps` : "", " →"),
-      linkTo(id, titles, route),
-      source === null ? null : element("span", { class: "muted small" }, "from ", quoted(source)),
-    ),
-  );
-  const step = ({ kind, actor, time }) => [VERBS.get(kind) ?? kind.replaceAll("_", " "), element("span", {}, quoted(actor), ", ", element("time", { datetime: time }, day(time)))];
-  const rows = [...newer, ...sources];
   return element(
     "section",
     { class: "card" },
-    element("h2", {}, "Why it is here"),
-    details(last === first ? [step(first)] : [step(first), step(last)]),
-    rows.length === 0 ? null : element("ul", { class: "links" }, ...rows),
-    rows.length === 0 ? null : element("div", {}, unprovable("That this is its whole origin")),
-  );
-}
-
-/** What stands before the actor of an event. */
-const VERBS = new Map([
-  ["atom_added", "added by"],
-  ["atom_revised", "last changed by"],
-  ["atom_tombstoned", "hidden by"],
-  ["atom_revived", "brought back by"],
-  ["tags_added", "last tagged by"],
-  ["tags_removed", "tags removed by"],
-  ["erased", "erased by"],
-]);
-
-/** Check edges, and mark each in its place. */
-async function checkEdges(edges, places, { memory, trust }) {
-  try {
-    const proofs = await claimsOfEdges(memory, edges);
-    for (const edge of edges) if (!proofs.has(edge)) places.get(edge).replaceChildren(unprovable("This relation", NOT_FOUND));
-    await markAll(trust, [...proofs.keys()], {
-      claims: (edge) => proofs.get(edge).claims,
-      compare: (edge, facts) => proofs.get(edge).compare(facts),
-      place: (edge) => places.get(edge),
-    });
-  } catch (error) {
-    for (const place of places.values()) place.replaceChildren(failed(error));
-  }
-}
-
-function edgesCard(edges, id, given, route, titles) {
-  const places = new Map(edges.map((edge) => [edge, element("span", {}, pending())]));
-  checkEdges(edges, places, given);
-  const row = (edge, other) =>
-    element("li", {}, element("span", { class: "muted" }, quoted(edge.type.replaceAll("_", " "))), linkTo(other, titles, route), places.get(edge));
-  const from = edges.filter(({ src }) => src === id).map((edge) => row(edge, edge.dst));
-  const to = edges.filter(({ src }) => src !== id).map((edge) => row(edge, edge.src));
-  const listed = (heading, rows) => (rows.length === 0 ? [] : [element("h3", {}, heading), element("ul", { class: "links" }, ...rows)]);
-  return element(
-    "section",
-    { class: "card" },
+    back(route),
     element(
       "div",
-      { class: "heading" },
-      element("h2", {}, "Connections"),
-      element("a", { class: "small", href: route.to({ around: [id], query: "", form: "graph", view: null, ...NO_FILTERS }) }, "Draw them as a graph"),
+      { class: "place" },
+      unchanged(trust.head),
+      provenanceMark(atom.provenance),
+      atom.state === "tombstoned" ? mark("warned", "Tombstoned: searches leave it out") : null,
+      explained(),
     ),
-    ...listed("From here →", from),
-    ...listed("← Links to here", to),
-    edges.length === 0 ? element("p", { class: "muted" }, "None.") : null,
-    element("div", {}, unprovable("That these are all")),
+    proved(`atom ${atom.id}`, node),
+    isErased ? null : element("p", { class: "small" }, element("a", { href: route.to({ view: "upkeep", at: null, atom: null, erase: atom.id }) }, "What an erasure would reach")),
   );
 }
 
-const copiesCard = (copies, route, titles) =>
+function edgesCard(edges, id, route, others) {
+  const heading = element(
+    "div",
+    { class: "heading" },
+    element("h2", {}, "Connections"),
+    element("a", { class: "small", href: route.to({ around: [id], query: "", form: "graph", view: null, ...NO_FILTERS }) }, "Draw them as a graph"),
+  );
+  if (edges instanceof Error) return element("section", { class: "card" }, heading, failed(edges));
+  const row = (edge, other) =>
+    proved(`edge ${edge.src} ${edge.code} ${edge.dst}`, element("li", {}, element("span", { class: "muted" }, quoted(edge.type.replaceAll("_", " "))), atomLink(other, others.get(other), route), edge.isNamed ? null : unprovable("The name of this type", NOT_FOUND)));
+  const listed = (words, some, otherOf) => {
+    if (some.length === 0) return [];
+    const rows = some.slice(0, EDGES_MAX).map((edge) => row(edge, otherOf(edge)));
+    const left = some.length > EDGES_MAX ? element("p", { class: "muted small" }, `${EDGES_MAX} of ${some.length.toLocaleString("en")} are shown.`) : null;
+    return [element("h3", {}, words), element("ul", { class: "links" }, ...rows), left];
+  };
+  const count = edges.from.length + edges.to.length;
+  return element(
+    "section",
+    { class: "card" },
+    heading,
+    ...listed("From here →", edges.from, ({ dst }) => dst),
+    ...listed("← Links to here", edges.to, ({ src }) => src),
+    proved(`edges ${id}`, element("p", { class: "muted small" }, count === 0 ? "None." : `These are all: ${counted(count, "connection")}.`)),
+  );
+}
+
+const copiesCard = (copies, route, others) =>
   element(
     "section",
     { class: "card" },
@@ -233,59 +202,7 @@ const copiesCard = (copies, route, titles) =>
     element(
       "ul",
       { class: "links" },
-      ...copies.map(({ id, distance }) =>
-        element("li", {}, linkTo(id, titles, route), element("span", { class: "muted small" }, `${counted(distance ?? 0, "bit")} apart`)),
-      ),
+      ...copies.map(({ id, distance }) => element("li", {}, atomLink(id, others.get(id), route), said(`${counted(distance ?? 0, "bit")} apart`))),
     ),
-  );
-
-function historyCard(events, atom, trust) {
-  const places = new Map(events.map((event) => [event, element("span", {}, pending())]));
-  const whole = element("div", {}, pending());
-  const facts = [];
-  markAll(trust, events, {
-    claims: ({ seq, kind, detail }) => [`event ${seq}${hasText(kind, detail) ? "" : " sealed"}`],
-    compare: (event, [fact]) => {
-      compareEvent(event, fact, atom.id);
-      facts.push(fact);
-    },
-    place: (event) => places.get(event),
-  }).then(() => markWhen(whole, () => checkWhole(atom, facts, trust), trust, "These are all events: "));
-  let before = null;
-  const rows = events.map((event) => {
-    const text = hasText(event.kind, event.detail) ? event.detail.content : null;
-    const change = text === null || before === null || text === before ? null : changeOf(before, text);
-    before = text ?? before;
-    return element(
-      "li",
-      {},
-      element("div", { class: "row" }, element("strong", {}, event.kind.replaceAll("_", " ")), "by ", quoted(event.actor)),
-      element("div", { class: "row" }, element("time", { datetime: event.time }, day(event.time)), `event ${event.seq}`, places.get(event)),
-      event.detail.reason ? element("p", { class: "small" }, "Reason: ", quoted(event.detail.reason)) : null,
-      change,
-    );
-  });
-  return element(
-    "section",
-    { class: "card" },
-    element("h2", {}, "History"),
-    element("ol", { class: "timeline" }, ...rows),
-    whole,
-  );
-}
-
-const hasText = (kind, detail) => WITH_TEXT.includes(kind) && typeof detail.content === "string";
-
-/** Check that no event of an atom is left out: each names the one before, and the record names the last. */
-async function checkWhole({ id, state }, facts, trust) {
-  const [{ value }] = await trust.check([`atom ${id} ${state} sealed`]);
-  compareChain(facts, value);
-}
-
-const ELEMENTS = { same: "span", gone: "del", new: "ins" };
-const changeOf = (before, after) =>
-  element(
-    "p",
-    { class: "change", dir: "auto" },
-    ...differences(before, after).map(({ kind, text }) => element(ELEMENTS[kind], {}, ...visible(text))),
+    unprovable("Which texts are nearly the same"),
   );

@@ -1,115 +1,107 @@
-// Search: hits by page, with the check of each, or the context as an agent would be given it.
+// Search: the hits of a question by page. The service names them; each is drawn from what its proof opened.
+//
+// Until typing has ended, what the service says is shown, slanted, so that no proof is made of an answer that the next key
+// replaces.
 
-import { element, mark, quoted, visible } from "./dom.mjs";
+import { distinct, flat, outcomeOf, titleOf } from "./atoms.mjs";
+import { contextNodes } from "./context.mjs";
+import { element, quoted, show, visible } from "./dom.mjs";
 import { counted } from "./facts.mjs";
-import { unprovable } from "./marks.mjs";
-import { checkedHits, nothingFound } from "./search_checks.mjs";
+import { checking } from "./failures.mjs";
+import { alteredNode, failed, pending, proved, provenanceMark, summary, unchanged, unprovable } from "./marks.mjs";
+import { openAtoms } from "./opened.mjs";
+import { isPiece, marked, snippetOf, stemsOf } from "./snippets.mjs";
 
 const LIMIT = 20;
 const TAGS_MAX = 8;
-const WORD = /[\p{L}\p{N}]+/gu;
 
 /** Return the nodes of an answer, and start the checks of what they show. */
 export async function searched({ memory, trust, route, signal, ended }) {
   const filters = route.narrowing();
   if (route.form === "context") {
-    return contextNodes(await memory.call("context", { query: route.query, ...filters }, signal));
+    return contextNodes(await memory.call("context", { query: route.query, ...filters }, signal), trust, route, ended);
   }
   const recall = await memory.call("recall", { query: route.query, limit: LIMIT, explain: true, ...filters }, signal);
-  if (recall.hits.length === 0) return nothingNodes(recall, trust, ended);
-  return hitNodes(recall, trust, route, ended);
-}
-
-function hitNodes(recall, trust, route, ended) {
-  const places = new Map(recall.hits.map(({ id }) => [id, element("span", { class: "place" })]));
-  const most = Math.max(...recall.hits.map(({ score }) => score));
-  const groups = new Map();
-  for (const hit of recall.hits) {
-    const page = hit.page ?? hit.source ?? "";
-    groups.set(page, [...(groups.get(page) ?? []), hit]);
-  }
-  checkedHits(recall.hits, places, trust, ended);
+  const hits = distinct(recall.hits);
+  if (hits.length === 0) return nothingNodes(recall, trust, ended);
+  const given = { route, stems: stemsOf(route.query), most: Math.max(...hits.map(({ score }) => score)) };
+  const [list, place] = [element("div", { class: "stack said" }), element("div", { class: "summary" })];
+  show(list, groups(hits.map((told) => ({ told, atom: null, error: null, altered: [] })), given));
+  checking(place, () => check(hits, { list, place, trust, ended, given }));
   return [
+    place,
     element(
       "div",
       { class: "summary" },
-      element("span", {}, counted(recall.hits.length, "hit")),
-      element("span", {}, `about ${recall.tokens.toLocaleString("en")} tokens for an agent`),
-      unprovable("Order and scores"),
+      unprovable(`Choice and order of ${counted(hits.length, "hit")}, scores, about ${recall.tokens.toLocaleString("en")} tokens for an agent`),
     ),
-    ...[...groups].map(([page, hits]) => group(page, hits, { places, most, route, terms: recall.terms })),
+    list,
   ];
 }
 
-const group = (page, hits, given) =>
-  element(
-    "section",
-    { class: "card group" },
-    element("h2", {}, page === "" ? "No page" : quoted(page)),
-    ...hits.map((hit) => hitNode(hit, given)),
-  );
+async function check(hits, { list, place, trust, ended, given }) {
+  if (!(await ended)) return;
+  const found = await openAtoms(trust, hits.map(({ id }) => id), true);
+  const snippet = (told, atom) =>
+    isPiece(told.snippet, `${atom.title ?? ""} ${atom.content}`) ? [] : [["snippet", told.snippet, snippetOf(atom.content ?? "", given.stems)]];
+  const outcomes = hits.map((told) => outcomeOf(told, found.get(told.id), snippet));
+  list.classList.remove("said");
+  show(list, groups(outcomes, given));
+  place.replaceChildren(...summary(trust, "text", outcomes));
+}
 
-function hitNode(hit, { places, most, route, terms }) {
-  const current = hit.id === route.atom;
-  const title = element(
-    "a",
-    { class: "hit-title", href: route.to({ atom: hit.id }), "aria-current": current && "true", dir: "auto" },
-    ...visible(hit.title ?? firstWords(hit.snippet)),
-  );
-  return element(
+/** Return the hits by the source that each is recorded with, in the order of the first of each. */
+function groups(outcomes, given) {
+  const sources = new Map();
+  for (const outcome of outcomes) {
+    const source = (outcome.atom ?? outcome.told).source ?? "";
+    sources.set(source, [...(sources.get(source) ?? []), outcome]);
+  }
+  return [...sources].map(([source, some]) => {
+    const heading = element("h2", {}, source === "" ? "No source" : quoted(source));
+    if (some.every(({ atom }) => atom === null)) heading.classList.add("said");
+    return element("section", { class: "card group" }, heading, ...some.map((outcome) => hitNode(outcome, given)));
+  });
+}
+
+function hitNode({ told, atom, error, altered }, { route, stems, most }) {
+  const shown = atom ?? { ...told, content: told.snippet };
+  const snippet = atom === null ? flat(told.snippet) : snippetOf(atom.content ?? "", stems);
+  const tags = shown.tags ?? [];
+  const node = element(
     "div",
-    { class: current ? "hit current" : "hit" },
-    title,
-    element("p", { class: "snippet", dir: "auto" }, ...marked(hit.snippet, terms)),
+    {},
+    element("a", { class: "hit-title", href: route.to({ atom: told.id }), dir: "auto" }, ...visible(titleOf(shown))),
+    element("p", { class: "snippet", dir: "auto" }, ...marked(snippet, stems)),
     element(
       "div",
       { class: "row" },
-      places.get(hit.id),
-      ...hit.tags.slice(0, TAGS_MAX).map((tag) => tagChip(tag, route)),
-      hit.tags.length > TAGS_MAX ? element("span", {}, `and ${counted(hit.tags.length - TAGS_MAX, "tag")} more`) : null,
-      provenanceOf(hit),
-      element("span", { class: "end" }, counted(hit.tokens, "token")),
+      provenanceMark(shown.provenance),
+      ...tags.slice(0, TAGS_MAX).map((tag) => tagChip(tag, route)),
+      tags.length > TAGS_MAX ? element("span", {}, `and ${counted(tags.length - TAGS_MAX, "tag")} more`) : null,
     ),
-    scoreNode(hit, most),
   );
+  node.className = atom === null ? "stack said" : "stack";
+  if (atom !== null) proved(`hit ${told.id}`, node);
+  return element("div", { class: told.id === route.atom ? "hit current" : "hit" }, node, error === null ? alteredNode(altered) : failed(error), scoreNode(told, most));
 }
-
-const provenanceOf = ({ provenance }) => {
-  if (provenance === "internal") return null;
-  return provenance === "quarantine" ? mark("warned", "In quarantine") : element("span", {}, "provenance ", quoted(provenance));
-};
-
-const firstWords = (text) => text.split(/\s+/u).slice(0, 8).join(" ");
 
 export const tagChip = (tag, route) =>
   element("a", { class: "chip", href: route.to({ tags: [...new Set([...route.tags, tag])], atom: null }) }, tagWord(tag));
 
 export const tagWord = (tag) => element("span", {}, "#", quoted(tag));
 
-/** Return a snippet with its words that begin with a term of the question marked. */
-function marked(snippet, terms) {
-  const nodes = [];
-  let from = 0;
-  for (const { 0: word, index } of snippet.matchAll(WORD)) {
-    const lower = word.toLowerCase();
-    if (!terms.some((term) => lower.startsWith(term))) continue;
-    nodes.push(...visible(snippet.slice(from, index)), element("mark", {}, word));
-    from = index + word.length;
-  }
-  return [...nodes, ...visible(snippet.slice(from))];
-}
-
 function scoreNode(hit, most) {
   const signals = Object.entries(hit.signals ?? {}).sort(([, a], [, b]) => b - a);
   return element(
     "details",
-    { class: "small muted" },
-    element("summary", {}, `Score ${hit.score.toFixed(2)}`),
+    { class: "small said" },
+    element("summary", {}, `Score ${hit.score.toFixed(2)}, ${counted(hit.tokens, "token")}`),
     element(
       "div",
       { class: "signals" },
       ...signals.flatMap(([name, value]) => [
-        element("span", {}, name),
+        element("span", {}, quoted(name)),
         element("meter", { min: 0, max: most, value: Math.max(0, value), "aria-label": name }),
         element("span", {}, value.toFixed(2)),
       ]),
@@ -117,20 +109,29 @@ function scoreNode(hit, most) {
   );
 }
 
-function nothingNodes(recall, trust, ended) {
-  const place = element("div", { class: "stack" });
-  nothingFound(recall.terms, place, trust, ended);
-  return [
-    element("div", { class: "card empty" }, element("h2", {}, "Nothing found"), place),
+const NO_ATOM = "The proof is that no live atom has the term. Look whether the terms are those of your words: a service that lies could prove the absence of others.";
+
+/** Return what is shown where nothing is found: the terms, of each of which it is proved that no live atom has it. */
+function nothingNodes({ terms }, trust, ended) {
+  const rows = terms.map((term) => [term, element("span", {}, pending())]);
+  checkTerms(rows, trust, ended);
+  const asked = [
+    element("p", {}, "Asked about these terms, which the service made of the question:"),
+    element("ul", { class: "links" }, ...rows.map(([term, place]) => element("li", {}, element("code", {}, quoted(term)), place))),
+    element("p", { class: "small muted" }, NO_ATOM),
   ];
+  const words = terms.length === 0 ? [element("p", {}, "The question has no word that is searched for.")] : asked;
+  return [element("div", { class: "card empty" }, element("h2", {}, "Nothing found"), element("div", { class: "stack" }, ...words))];
 }
 
-const contextNodes = (context) => [
-  element(
-    "div",
-    { class: "summary" },
-    element("span", {}, `${context.tokens.toLocaleString("en")} of ${context.budget.toLocaleString("en")} tokens`),
-    unprovable("The choice of texts"),
-  ),
-  element("div", { class: "content card", dir: "auto", tabindex: "0", role: "group", "aria-label": "Context" }, ...visible(context.text)),
-];
+async function checkTerms(rows, trust, ended) {
+  if (!(await ended)) return;
+  for (const [term, place] of rows) {
+    try {
+      await trust.check([`no-term ${term}`]);
+      place.replaceChildren(proved(`no-term ${term}`, unchanged(trust.head, "no text has it")));
+    } catch (error) {
+      place.replaceChildren(failed(error));
+    }
+  }
+}

@@ -1,67 +1,72 @@
-// The atoms with a tag, and the proof that these are all of them.
+// The atoms that pass filters. Where proofs list all members of each filter's set, the list is made of these proofs;
+// elsewhere the service names the atoms.
 
-import { markAll } from "./batches.mjs";
-import { claimsOf, compareAtom } from "./checked.mjs";
-import { element, quoted, visible } from "./dom.mjs";
+import { atomLink, distinct, outcomeOf } from "./atoms.mjs";
+import { element, mark, quoted } from "./dom.mjs";
+import { checking } from "./failures.mjs";
 import { chipWord } from "./filters.mjs";
-import { counted, uuid } from "./facts.mjs";
-import { markWhen, pending, unprovable } from "./marks.mjs";
+import { counted } from "./facts.mjs";
+import { alteredNode, failed, proved, summary, unprovable } from "./marks.mjs";
+import { openAtoms, openList } from "./opened.mjs";
 import { tagIdentity } from "./tags.mjs";
 import { Refused } from "./verifier/index.mjs";
+import { escaped } from "./verifier/words.mjs";
 
 const LIMIT = 500;
-const CHECKED_AT_ONCE = 50;
-const TITLE_CHARACTERS = 120;
+const GROUPS = { buckets: "bucket", sources: "source", provenances: "provenance" };
 
 export async function tagged({ memory, trust, route, signal }) {
-  const given = { ...route.narrowing(), limit: LIMIT, form: "full" };
-  const atoms = (await memory.call("find", given, signal)).map(({ atom }) => atom);
-  const whole = element("span", {});
-  checkAll(atoms, whole, trust, route);
-  const places = new Map(atoms.map((atom) => [atom, element("span", {}, pending())]));
-  checkEach(atoms, places, trust, route.tags);
-  return [
-    element("div", { class: "summary" }, element("span", {}, counted(atoms.length, "atom")), whole),
-    element("section", { class: "card group" }, heading(route), ...atoms.map((atom) => atomNode(atom, places.get(atom), route))),
-  ];
+  const told = distinct((await memory.call("find", { ...route.narrowing(), limit: LIMIT, form: "full" }, signal)).map(({ atom }) => atom));
+  const [list, place] = [element("section", { class: "card group" }, heading(route)), element("div", { class: "summary" })];
+  checking(place, () => check(told, { list, place, trust, route }));
+  return [place, list];
 }
 
 const heading = (route) => element("h2", {}, ...route.filters().flatMap(([part, word]) => [chipWord(part, word), " "]));
 
-/** Check that the list is complete, which can be proved of one tag that is not filtered any further. */
-function checkAll(atoms, place, trust, route) {
-  const { tags } = route;
-  if (tags.length !== 1 || route.filters().length > 1 || atoms.length === LIMIT) {
-    place.replaceChildren(unprovable("That these are all"));
-    return;
-  }
-  const [identity] = tags.map(tagIdentity);
-  const check = async () => {
-    const [fact] = await trust.check([atoms.length === 0 ? `none-tagged ${identity}` : `tagged ${identity}`]);
-    const proven = new Set((fact.atoms ?? []).map(({ id }) => uuid(id)));
-    const same = proven.size === atoms.length && atoms.every(({ id }) => proven.has(id));
-    if (!same) throw new Refused("changed", "the list is not the one that is recorded");
-  };
-  markWhen(place, check, trust, "These are all: ");
-}
-
-/** Check each atom, and that it has the tags that were asked for; its other tags are not shown here. */
-async function checkEach(atoms, places, trust, tags) {
-  for (let at = 0; at < atoms.length; at += CHECKED_AT_ONCE) {
-    await markAll(trust, atoms.slice(at, at + CHECKED_AT_ONCE), {
-      claims: ({ id, state }) => claimsOf({ id, state, tags }),
-      compare: (atom, [fact]) => compareAtom(atom, fact),
-      place: (atom) => places.get(atom),
-    });
-  }
-}
-
-const atomNode = (atom, place, route) =>
-  element(
-    "div",
-    { class: "hit" },
-    element("a", { class: "hit-title", href: route.to({ atom: atom.id }), dir: "auto" }, ...visible(titleOf(atom))),
-    element("div", { class: "row" }, place, atom.source === null ? null : quoted(atom.source)),
+async function check(told, { list, place, trust, route }) {
+  const answers = new Map(told.map((one) => [one.id, one]));
+  const complete = told.length === LIMIT ? null : await membersOf(trust, route).catch((error) => error);
+  const isComplete = Array.isArray(complete);
+  const ids = isComplete ? complete : told.map(({ id }) => id);
+  const found = await openAtoms(trust, ids, true);
+  const outcomes = ids.map((id) => outcomeOf(answers.get(id) ?? { id }, keeping(found.get(id), route)));
+  list.append(...outcomes.map((outcome) => atomNode(outcome, route)));
+  const left = isComplete && (told.length !== ids.length || ids.some((id) => !answers.has(id)));
+  const all = isComplete ? proved(`all ${route.filters().map((filter) => filter.join(" ")).join(", ")}`, element("span", {}, `These are all: ${counted(ids.length, "atom")}`)) : unprovable("That these are all");
+  place.replaceChildren(
+    ...summary(trust, "text", outcomes),
+    complete instanceof Error ? failed(complete) : all,
+    left ? mark("refused", `List altered by the service: it named ${counted(told.length, "atom")}`) : "",
   );
+}
 
-const titleOf = ({ title, content }) => (title ?? content).replaceAll(/\s+/gu, " ").slice(0, TITLE_CHARACTERS);
+/** Return an atom, or a refusal if it lacks a tag that was asked for. */
+function keeping(atom, { tags }) {
+  if (atom instanceof Error) return atom;
+  const has = new Set((atom.tags ?? []).map(tagIdentity));
+  return tags.every((tag) => has.has(tagIdentity(tag))) ? atom : new Refused("changed", "the atom does not have the tag");
+}
+
+/** Return the ids of all atoms that pass the filters of a place, as proofs show; null if no claims are about them. */
+async function membersOf(trust, route) {
+  const isOfTime = route.since !== null || route.until !== null;
+  if (isOfTime || route.sources.some((source) => source.endsWith("*"))) return null;
+  const sets = [];
+  for (const tag of route.tags.map(tagIdentity)) sets.push(await openList(trust, `tagged ${tag}`, `none-tagged ${tag}`));
+  for (const [part, group] of Object.entries(GROUPS)) {
+    const some = [];
+    for (const value of route[part].map(escaped)) some.push(...(await openList(trust, `all ${group} ${value}`, `none ${group} ${value}`)));
+    if (route[part].length > 0) sets.push(some);
+  }
+  const [first, ...others] = sets.map((ids) => new Set(ids));
+  return [...first].filter((id) => others.every((ids) => ids.has(id)));
+}
+
+function atomNode({ told, atom, error, altered }, route) {
+  if (error !== null) return element("div", { class: "hit" }, atomLink(told.id, error, route));
+  const link = atomLink(atom.id, atom, route);
+  link.querySelector("a").className = "hit-title";
+  const node = proved(`atom ${atom.id}`, element("div", {}, link, atom.source === null ? null : element("div", { class: "row" }, quoted(atom.source))));
+  return element("div", { class: "hit" }, node, alteredNode(altered));
+}

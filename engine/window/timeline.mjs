@@ -2,11 +2,11 @@
 
 import { actorsCard } from "./actors.mjs";
 import { changeLists } from "./changes.mjs";
-import { CallFailed } from "./client.mjs";
 import { command, commandNode, engine } from "./commands.mjs";
-import { element, mark, quoted } from "./dom.mjs";
+import { element, mark } from "./dom.mjs";
+import { noAnswer } from "./failures.mjs";
 import { counted } from "./facts.mjs";
-import { unprovable } from "./marks.mjs";
+import { saidPart } from "./marks.mjs";
 
 const EVENTS_MAX = 2_000;
 const SHOWN_MAX = 100;
@@ -15,7 +15,8 @@ const MOMENT = /^(?:\d{1,15}|\d{4}-\d\d-\d\d(?:[T ][\d:.]+)?(?:Z|[+-]\d\d:\d\d)?
 
 /** Return the nodes of the view, and start what they show. */
 export async function timeline({ now, route, signal }) {
-  const size = await now.memory.call("size", {}, signal);
+  const size = await now.trust.size();
+  signal.throwIfAborted();
   const moment = route.moment() ?? size - 1;
   return [changesCard(now.memory, route, moment, size), actorsCard(now, route, moment)];
 }
@@ -78,10 +79,9 @@ async function showChanges(place, memory, route, from, to) {
     }
     const found = await memory.call("diff", { before: first, after: last });
     const isCut = Math.max(found.atoms.length, found.edges.length) > SHOWN_MAX;
-    place.replaceChildren(...changes(found, await changeLists(memory, found, route, SHOWN_MAX), isCut));
+    place.replaceChildren(...saidPart(...changes(found, await changeLists(memory, found, route, SHOWN_MAX), isCut)));
   } catch (error) {
-    if (!(error instanceof CallFailed)) throw error;
-    place.replaceChildren(mark("plain", "No answer"), element("p", {}, quoted(error.message)));
+    place.replaceChildren(...noAnswer(error));
   }
 }
 
@@ -95,7 +95,6 @@ const changes = (found, lists, isCut) => [
     { class: "summary" },
     element("span", {}, `${counted(found.events, "event")}: ${counted(found.atoms.length, "atom")} and ${counted(found.edges.length, "connection")} differ`),
     isCut ? element("span", {}, `the first ${SHOWN_MAX} of each are shown`) : null,
-    unprovable("That these are all"),
   ),
   ...lists,
 ];

@@ -24,6 +24,9 @@ const trustedOf = ({ store, kind, root, size }) => {
   });
 };
 
+/** Return the refusal of claims of which the service makes no proof; its hint may name claims that hold instead. */
+export const unproved = ({ message, hint }) => Object.assign(new Refused("unproved", `the service makes no proof: ${message}`), { hint });
+
 /** The trust in one memory. `head` is the newest root that continues what is pinned; `refused` says why there is none. */
 export class Trust {
   constructor(memory, pins) {
@@ -58,6 +61,8 @@ export class Trust {
       this.memory.call("root"),
       this.memory.call("status"),
     ]);
+    // What is no root is not pinned.
+    for (const one of [root, log]) trustRoot({ root: one, store, size });
     const pin = { store, kind: "root", root, size: String(size), how: "first use" };
     this.pins.pin(pin, { store, kind: "log", root: log, size: String(size), overall: root });
   }
@@ -78,6 +83,12 @@ export class Trust {
     const mine = this.turn.then(() => this.checkNow(claims));
     this.turn = mine.catch(() => null);
     return mine;
+  }
+
+  /** Return how many events the memory has, as a proof shows. */
+  async size() {
+    await this.check([]);
+    return Number(this.head.size);
   }
 
   async checkNow(claims) {
@@ -101,8 +112,9 @@ export class Trust {
       return await this.memory.call("prove", { claims: [...asked, continues] });
     } catch (error) {
       if (!(error instanceof CallFailed) || error.status === 0 || error.status === 401) throw error;
-      await this.explain(continues);
-      throw new Refused("unproved", `the service makes no proof: ${error.message}`);
+      // A service whose log does not continue the one that was seen refuses every claim: look whether that is why.
+      await (asked.length === 0 ? this.explain() : this.checkNow([]));
+      throw unproved(error);
     }
   }
 
@@ -112,23 +124,19 @@ export class Trust {
     return this.older.kind === "root" && this.older.size !== null ? [...words, String(this.older.size)] : words;
   }
 
-  /** Refuse the service if no proof is made because its log does not continue the one that was seen. */
-  async explain(continues) {
+  /** Refuse the service, which makes no proof that its log continues the one that was seen. */
+  async explain() {
     const [{ root, size }, { store_id: store }] = await Promise.all([
       this.memory.call("root"),
       this.memory.call("status"),
     ]);
     this.compare(trustRoot({ root, store: uuid(this.older.store), size }), store);
-    try {
-      await this.memory.call("prove", { claims: [continues] });
-    } catch {
-      this.refuse(new Refused("fork", "the service cannot show that its log continues the one that was seen before"));
-    }
+    this.refuse(new Refused("fork", "the service cannot show that its log continues the one that was seen before"));
   }
 
   /** Refuse a root that cannot continue what was seen, whatever the proof. */
   compare(now, store) {
-    if (store.replaceAll("-", "") !== toHex(this.older.store)) {
+    if (String(store).replaceAll("-", "") !== toHex(this.older.store)) {
       this.refuse(new Refused("origin", "the service shows another store than the one that was pinned"));
     }
     const { size } = this.older;

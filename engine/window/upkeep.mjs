@@ -1,12 +1,12 @@
 // Upkeep: how the memory stands, and what a person may want to settle, each with the command to run. It is about now.
 
-import { CallFailed } from "./client.mjs";
 import { command, commandNode, engine } from "./commands.mjs";
 import { differences } from "./differences.mjs";
-import { details, element, mark, quoted, visible } from "./dom.mjs";
+import { details, element, quoted, visible } from "./dom.mjs";
 import { erasureCard } from "./erasure.mjs";
 import { counted, day, hash } from "./facts.mjs";
-import { unprovable } from "./marks.mjs";
+import { noAnswer } from "./failures.mjs";
+import { saidPart } from "./marks.mjs";
 import { NO_FILTERS } from "./routes.mjs";
 
 const LIST_MAX = 20;
@@ -27,24 +27,26 @@ export async function upkeep({ now: { memory }, route, signal }) {
   };
   return [
     route.moment() === null ? null : element("p", { class: "notice warned" }, "This view is about now, not about the earlier moment."),
-    route.erase === null ? null : erasureCard(given),
-    element(
-      "div",
-      { class: "halves" },
+    ...saidPart(
+      route.erase === null ? null : erasureCard(given),
       element(
         "div",
-        { class: "stack" },
-        statusCard(given),
-        later("Last checkpoint", "A checkpoint that is kept outside the memory shows later that nothing was removed from its history.", checkpoint),
-      ),
-      element(
-        "div",
-        { class: "stack" },
-        later("Conflicts to settle", "A text in a file changed, and so did its atom, by hand. Both are kept until somebody settles it.", conflicts),
-        later("Duplicates to merge", "Merging hides the other text; it can be undone.", duplicates),
-        later("In quarantine", "Texts of this provenance rank last in searches.", quarantine),
-        later("Superseded", "Another text replaces these; searches leave them out. They have the tag #superseded.", superseded),
-        route.erase === null ? erasureCard(given) : null,
+        { class: "halves" },
+        element(
+          "div",
+          { class: "stack" },
+          statusCard(given),
+          later("Last checkpoint", "A checkpoint that is kept outside the memory shows later that nothing was removed from its history.", checkpoint),
+        ),
+        element(
+          "div",
+          { class: "stack" },
+          later("Conflicts to settle", "A text in a file changed, and so did its atom, by hand. Both are kept until somebody settles it.", conflicts),
+          later("Duplicates to merge", "Merging hides the other text; it can be undone.", duplicates),
+          later("In quarantine", "Texts of this provenance rank last in searches.", quarantine),
+          later("Superseded", "Another text replaces these; searches leave them out. They have the tag #superseded.", superseded),
+          route.erase === null ? erasureCard(given) : null,
+        ),
       ),
     ),
   ].filter((node) => node !== null);
@@ -55,8 +57,7 @@ async function fill(place, make) {
     place.replaceChildren(...(await make()));
   } catch (error) {
     if (error.name === "AbortError") return;
-    if (!(error instanceof CallFailed)) throw error;
-    place.replaceChildren(mark("plain", "No answer"), element("p", {}, quoted(error.message)));
+    place.replaceChildren(...noAnswer(error));
   }
   place.setAttribute("aria-busy", "false");
 }
@@ -83,7 +84,6 @@ function statusCard({ memory, status }) {
     element("p", { class: "small muted" }, "A part that is behind catches up when it is next asked. To read the whole store again, slowly, and to compare it with its journal:"),
     commandNode(engine(memory, command`scrub`)),
     commandNode(engine(memory, command`verify-root`)),
-    element("div", {}, unprovable("These counts")),
   );
 }
 
@@ -173,8 +173,7 @@ async function duplicates({ memory, route, signal }) {
   return [list(rows), ...all];
 }
 
-const apart = ({ distance, edits }) =>
-  (edits ?? []).length > 0 ? `differs: ${edits.join(", ")}` : `${counted(distance, "bit")} apart`;
+const apart = ({ distance }) => `${counted(distance, "bit")} apart`;
 
 /** Return the atoms that pass filters, with a link to the view that checks them. */
 async function found({ memory, route, signal }, filters, commands) {

@@ -1,13 +1,14 @@
 // The window into a memory: from the address to what is shown, and from what the person does to the address.
 
-import { CallFailed, Memory, memories, tokenOfAddress } from "./client.mjs";
+import { Memory, memories, tokenOfAddress } from "./client.mjs";
 import { openToken, openTrust, showTrust } from "./dialogs.mjs";
-import { element, mark, quoted } from "./dom.mjs";
+import { element } from "./dom.mjs";
 import { EarlierTrust } from "./earlier.mjs";
 import { failure, noMemory, whyToken } from "./failures.mjs";
 import { filterForm, showChips } from "./filters.mjs";
 import { MomentControl } from "./moment.mjs";
 import { graphed } from "./graph.mjs";
+import { failed } from "./marks.mjs";
 import { overview } from "./overview.mjs";
 import { Pins } from "./pins.mjs";
 import { reading } from "./read.mjs";
@@ -97,8 +98,7 @@ async function showMoment() {
   try {
     await control.show(route.moment(), route.view === "time" || route.moment() !== null);
   } catch (error) {
-    if (!(error instanceof CallFailed)) throw error;
-    at("moment").replaceChildren(mark("plain", "No answer"), quoted(error.message));
+    at("moment").replaceChildren(failed(error));
   }
 }
 
@@ -113,14 +113,14 @@ function given() {
 
 /** Show what `make` makes; return false if that is no longer wanted. */
 async function fill(id, make) {
+  const { signal } = running;
   at(id).setAttribute("aria-busy", "true");
   try {
     const made = await make();
-    if (typing.waits) return false;
+    if (typing.waits || signal.aborted) return false;
     at(id).replaceChildren(...made);
   } catch (error) {
-    if (error.name === "AbortError") return false;
-    if (!(error instanceof CallFailed)) throw error;
+    if (error.name === "AbortError" || signal.aborted) return false;
     if (error.status === 401) askToken();
     at(id).replaceChildren(failure(error, acts));
   }
@@ -233,12 +233,11 @@ async function start() {
     at("memory").hidden = names.length < 2;
     memory = new Memory(name);
     trust = new Trust(memory, new Pins(name));
-    control = new MomentControl(at("moment"), memory, (moment) => go({ at: moment === null ? null : String(moment) }));
+    control = new MomentControl(at("moment"), trust, (moment) => go({ at: moment === null ? null : String(moment) }));
     at("moment").replaceChildren();
     trust.onchange = () => showTrust(trust);
     trust.start().catch(() => null);
   } catch (error) {
-    if (!(error instanceof CallFailed)) throw error;
     if (error.status === 401) askToken();
     return showNothing(failure(error, acts));
   }

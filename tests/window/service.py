@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext, Page, Route
 
 KETTLE, PLAN, BOILER = id_of(1), id_of(2), id_of(3)
+UNCHANGED: Final = "Unchanged since recorded"
+"""The words of the mark over what proofs opened."""
 TOKEN: Final = "reader"  # noqa: S105  the name of a grant in the tests
 Lie = Callable[[str, Any, Any], Any]
 """From an operation, its parameters and the honest answer to the answer that is given."""

@@ -83,7 +83,9 @@ def test_a_refusal_can_be_read_by_everybody(opened: Window) -> None:
         del given
         if operation == "edges":
             return [one | {"dst": PLAN} for one in answer]
-        return answer | {"content": "The kettle is sold."} if operation == "get" else answer
+        if operation == "recall":
+            return answer | {"hits": [hit | {"snippet": "The kettle is sold."} for hit in answer["hits"]]}
+        return answer
 
     opened.service.lie = lie
     view(opened, f"form=graph&around={KETTLE}")
@@ -91,9 +93,9 @@ def test_a_refusal_can_be_read_by_everybody(opened: Window) -> None:
     opened.page.keyboard.press("ArrowDown")
     assert "1 of 1 relation refused" in opened.marks()
     assert faults_of_looks(opened.page, "window-graph-refused") == []
-    view(opened, f"atom={KETTLE}")
-    assert "Refused" in opened.marks("#reading")
-    assert faults_of_looks(opened.page, "window-read-refused") == []
+    view(opened, "q=kettle")
+    assert "Altered by the service" in opened.marks()
+    assert faults_of_looks(opened.page, "window-altered") == []
 
 
 def test_the_dialogs_can_be_read_by_everybody(opened: Window) -> None:

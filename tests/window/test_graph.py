@@ -12,7 +12,18 @@ import pytest
 from engine.engine import Engine
 from tests.support.workloads import id_of
 from tests.window.browser import ORIGIN, WIDE, opened, picture
-from tests.window.service import BOILER, KETTLE, PLAN, Service, Window, filled, honest, settled, window
+from tests.window.service import (
+    BOILER,
+    KETTLE,
+    PLAN,
+    UNCHANGED,
+    Service,
+    Window,
+    filled,
+    honest,
+    settled,
+    window,
+)
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -23,6 +34,7 @@ QUESTION = "q=kettle&form=graph"
 HOSTILE = id_of(8)
 OAK, HIGH, WIDE_OAK = id_of(21), id_of(22), id_of(23)
 NOT_PROVABLE = "This relation: not provable"
+PROVED = "proved"
 MARKUP = "<img src=x onerror=\"document.title='owned'\">"
 LAYOUT = f"""async (give) => {{
   const {{ laidOut }} = await import("{ORIGIN}/engine/window/graph_layout.mjs");
@@ -87,13 +99,13 @@ def titles(shown: Window) -> list[str]:
 
 
 def test_a_question_is_drawn_with_its_relations(graph: Window) -> None:
-    """The list names each node and relation; a shared tag is verified, that these are all is not provable."""
+    """The list names each node and relation; one mark says that all is recorded."""
     graph.visit(QUESTION)
     assert titles(graph) == ["Kettle care", "Plan", "Ms Okafor services the boiler."]
     assert "shares tag" in graph.text(".legend")
     assert "references" in graph.text(".legend")
-    assert graph.marks("#list .summary") == ["2 of 2 relations verified", "That these are all: not provable"]
-    assert set(graph.marks("#list .group")) == {"Verified"}
+    assert graph.marks() == [f"{UNCHANGED}: 3 nodes, 2 relations"]
+    assert graph.page.locator("#list .group .said").count() == 0
 
 
 def test_a_node_expands_in_place_and_folds(graph: Window) -> None:
@@ -119,7 +131,7 @@ def test_the_graph_is_that_of_the_moment(browser: Browser, tmp_path: Path) -> No
     with window(browser, service) as shown:
         shown.visit(f"form=graph&around={KETTLE}&at={moment}")
         assert titles(shown) == ["Kettle care", "Ms Okafor services the boiler."]
-        shown.page.locator("#list .mark", has_text="1 of 1 relation verified").wait_for()
+        shown.page.locator("#list .mark", has_text="2 nodes, 1 relation").wait_for()
         assert "references" in shown.text("#list")
         picture(shown.page, "graph-earlier")
         shown.visit(f"q=boiler&form=graph&at={moment}")
@@ -260,13 +272,15 @@ def names(named: Window) -> Iterator[Window]:
 
 
 def relations(shown: Window) -> dict[str, set[str]]:
-    """Return the marks of the relations in the list, by type."""
+    """Return what is shown of the relations in the list, by type: `proved`, or what their notes say."""
     for closed in shown.page.locator("#list details:not([open]) > summary").all():
         closed.click()
     found: dict[str, set[str]] = {}
     for row in shown.page.locator("#list .links > li").all():
         kind = row.locator("bdi").first.inner_text()
-        found.setdefault(kind, set()).update(row.locator(".mark").all_inner_texts())
+        is_proved = "proved" in str(row.get_attribute("class"))
+        notes = [note.partition(" (")[0] for note in row.locator(".mark, .small.said").all_inner_texts()]
+        found.setdefault(kind, set()).update([PROVED] if is_proved else notes)
     return found
 
 
@@ -275,17 +289,17 @@ def test_names_across_domains_are_drawn_and_their_edges_are_verified(names: Wind
     names.visit("q=Ada+Okafor+PostgreSQL&form=names")
     assert {"Ada Okafor", "PostgreSQL"} <= set(titles(names))
     assert {"works at", "uses"} <= set(relations(names))
-    assert relations(names)["works at"] == {"Verified"}
-    assert relations(names)["uses"] == {"Verified"}
+    assert relations(names)["works at"] == {PROVED}
+    assert relations(names)["uses"] == {PROVED}
 
 
 def test_an_edge_of_a_registered_type_is_verified(names: Window) -> None:
     """By its code, and by the event that gave the code its name; in a graph and beside the atom."""
     names.visit(f"form=graph&around={OAK}")
-    assert relations(names) == {"shades": {"Verified"}}
-    assert names.marks("#list .summary")[0] == "1 of 1 relation verified"
+    assert relations(names) == {"shades": {PROVED}}
+    assert names.marks("#list .summary") == [f"{UNCHANGED}: 2 nodes, 1 relation"]
     names.visit(f"atom={OAK}")
-    assert names.marks("#reading .links") == ["Verified"]
+    assert "shades" in names.text("#reading .links .proved")
 
 
 def test_an_edge_that_is_shown_with_the_name_of_another_type_is_refused(names: Window) -> None:
@@ -300,8 +314,8 @@ def test_an_edge_that_is_shown_with_the_name_of_another_type_is_refused(names: W
     assert relations(names) == {"works at": {"Refused"}}
 
 
-def test_a_name_that_the_service_gives_to_a_code_is_refused(names: Window) -> None:
-    """What it says of the registration is compared with the event."""
+def test_a_name_that_the_service_gives_to_a_code_is_not_proved(names: Window) -> None:
+    """The name of a type is that in the opened event, whatever the service says of it."""
 
     def lie(operation: str, given: Any, answer: Any) -> Any:
         del given
@@ -312,7 +326,9 @@ def test_a_name_that_the_service_gives_to_a_code_is_refused(names: Window) -> No
 
     names.service.lie = lie
     names.visit(f"form=graph&around={OAK}")
-    assert "the type is not the one that is recorded" in names.text("#list .links")
+    assert relations(names) == {"loves": {NOT_PROVABLE}}
+    assert UNCHANGED in names.text("#list .summary")
+    assert "1 relation: not provable" in names.text("#list .summary")
 
 
 def test_a_type_whose_registration_is_not_found_is_not_provable(names: Window) -> None:
@@ -326,7 +342,7 @@ def test_a_type_whose_registration_is_not_found_is_not_provable(names: Window) -
     names.visit(f"form=graph&around={OAK}")
     assert relations(names) == {"loves": {"This relation: not provable"}}
     assert "(the event that registered its type was not found)" in names.text("#list .links")
-    assert names.marks("#list .summary")[0] == "These relations: not provable"
+    assert "1 relation: not provable" in names.text("#list .summary")
 
 
 def test_a_service_that_makes_no_proof_leaves_relations_unverified(names: Window) -> None:
@@ -335,16 +351,17 @@ def test_a_service_that_makes_no_proof_leaves_relations_unverified(names: Window
     names.visit(f"form=graph&around={OAK}")
     names.page.unroute("**/prove")
     assert relations(names)["shades"] == {"Not verified: The service does not answer."}
-    assert names.marks("#list .summary")[0] == "0 of 1 relation verified"
+    assert names.marks("#list .summary") == ["2 of 2 nodes not proved"]
 
 
 def test_relations_without_a_claim_are_never_verified(names: Window) -> None:
     """A shared source or bucket, the order of a source, names that occur together: each says why."""
     names.visit("q=oak&form=graph")
     found = relations(names)
-    assert found.pop("shades") == {"Verified"}
+    assert found.pop("shades") == {PROVED}
     assert found == {kind: {NOT_PROVABLE} for kind in ("next in source", "same source", "shares bucket")}
-    assert "1 of 5 relations verified, 4 not provable" in names.marks("#list .summary")[0]
+    assert names.marks("#list .summary") == [f"{UNCHANGED}: 3 nodes, 1 relation"]
+    assert "4 relations: not provable" in names.text("#list .summary")
     reasons = names.text("#list")
     for reason in ("the order of a source", "sources", "buckets"):
         assert f"(no claim is about {reason})" in reasons
@@ -373,7 +390,7 @@ def test_an_edge_that_is_not_there_is_refused(graph: Window) -> None:
 
     graph.service.lie = lie
     graph.visit(f"form=graph&around={KETTLE}")
-    assert graph.marks("#list .summary")[0] == "1 of 1 relation refused"
+    assert "1 of 1 relation refused" in graph.marks("#list .summary")
     assert "The service makes no proof of this" in graph.text("#list .links")
 
 

@@ -16,7 +16,7 @@ import pytest
 from engine.engine import Engine
 from tests.support.postgresql import NoServerError, programs, shared_server
 from tests.window.browser import WIDE, picture
-from tests.window.service import KETTLE, PLAN, Visitor, fill
+from tests.window.service import KETTLE, PLAN, UNCHANGED, Visitor, fill
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -107,7 +107,7 @@ def test_a_memory_in_a_database_is_read_with_a_token(browser: Browser, store: st
             seen.append(opened.page.inner_text("body"))
             picture(opened.page, f"window-postgresql-{name}")
         opened.visit(f"atom={PLAN}")
-        assert opened.marks("#reading")[0] == "Verified"
+        assert opened.marks("#reading")[0] == UNCHANGED
         opened.visit("memory=diary&q=kettle")
         refused = opened.text("#list")
         picture(opened.page, "window-postgresql-other-memory")

@@ -10,7 +10,18 @@ import pytest
 from engine.engine import Engine
 from tests.support.workloads import id_of
 from tests.window.browser import NARROW, WIDE, faults_of_access, picture
-from tests.window.service import BOILER, KETTLE, PLAN, Service, Window, filled, hold, settled, window
+from tests.window.service import (
+    BOILER,
+    KETTLE,
+    PLAN,
+    UNCHANGED,
+    Service,
+    Window,
+    filled,
+    hold,
+    settled,
+    window,
+)
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Route
@@ -44,16 +55,11 @@ def test_everything_is_shown_as_it_was_and_is_verified(opened: Window) -> None:
     assert "An earlier moment: after event 2" in opened.text("#moment")
     assert opened.text("#reading .content") == "Descale the kettle on Fridays."
     assert opened.page.locator(".timeline li").count() == 1
-    assert opened.marks() == ["Order and scores: not provable", "Verified", "Verified"]
-    assert opened.marks("#reading") == [
-        "Verified",
-        "That these are all: not provable",
-        "Verified",
-        "These are all events: verified",
-    ]
+    assert opened.marks() == [f"{UNCHANGED}: 2 texts"]
+    assert opened.marks("#reading") == [UNCHANGED]
     picture(opened.page, "window-earlier")
     opened.visit(f"q=boiler&at={BEFORE}")
-    assert opened.marks() == ["Verified"]
+    assert opened.marks() == [f"{UNCHANGED}: no text has it"]
     opened.page.get_by_role("button", name="Back to now").click()
     opened.page.wait_for_selector("#moment", state="hidden")
     opened.page.locator(".snippet", has_text="boiler").wait_for()
@@ -77,7 +83,7 @@ def test_connections_titles_and_tags_are_those_of_the_moment(
         made.visit(f"at={moment}&atom={KETTLE}")
         links = made.page.locator("#reading .links li")
         assert [" ".join(one.split()) for one in links.all_inner_texts()] == [
-            "references Ms Okafor services the boiler. Verified"
+            "references Ms Okafor services the boiler."
         ]
         chips = made.page.locator("#list a.chip").all_inner_texts()
         assert {"#kitchen", "#chores", "#heating"} == {chip.split()[0] for chip in chips}
@@ -121,7 +127,7 @@ def test_a_late_answer_does_not_hide_what_is_wrong_with_a_date(opened: Window) -
     opened.visit("view=time")
     page = opened.page
     held: list[Route] = []
-    page.route("**/log*", hold(held))
+    page.route("**/prove*", hold(held))
     page.focus("#moment-event")
     page.keyboard.press("Home")
     arrives(opened, "0")
@@ -132,7 +138,7 @@ def test_a_late_answer_does_not_hide_what_is_wrong_with_a_date(opened: Window) -
     assert late.count() == 0
     for one in held:
         opened.service.answer(one)
-    page.unroute("**/log*")
+    page.unroute("**/prove*")
     opened.settle()
     assert "No such moment" in opened.text("#moment")
     assert page.input_value("#moment-date") == "1999-01-01T00:00"
@@ -141,7 +147,7 @@ def test_a_late_answer_does_not_hide_what_is_wrong_with_a_date(opened: Window) -
 
 
 def test_what_changed_and_who_did_it_are_shown(opened: Window) -> None:
-    """Word by word; the actor of each counted event is verified."""
+    """Word by word, as the service says; the events of each actor are counted from proofs."""
     opened.visit(f"view=time&at={BEFORE}")
     opened.page.locator("#list ins").first.wait_for()
     opened.settle()
@@ -151,7 +157,7 @@ def test_what_changed_and_who_did_it_are_shown(opened: Window) -> None:
     assert "references →" in text
     assert opened.page.locator("img").count() == 0
     assert opened.page.locator("#list del").first.inner_text() == "Fridays"
-    assert "Events and their actors: verified" in opened.marks()
+    assert f"{UNCHANGED}: 3 events" in opened.marks()
 
 
 def test_what_undoing_an_actor_would_change_is_shown(opened: Window) -> None:
@@ -178,11 +184,7 @@ def test_what_undoing_an_actor_would_change_is_shown(opened: Window) -> None:
 @pytest.mark.parametrize(
     ("operation", "lie", "reason"),
     [
-        (
-            "get",
-            lambda answer: answer | {"content": "It was sold."},
-            "the text is not the one that is recorded",
-        ),
+        ("prove", lambda answer: answer | {"root": "00" * 32}, "The proof belongs to a different root"),
         ("prove", lambda answer: answer | {"size": answer["size"] + 1}, "the proof is about another moment"),
     ],
 )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.window.browser import ORIGIN
-from tests.window.service import Service, Window, filled, hold, honest, window
+from tests.window.service import UNCHANGED, Service, Window, filled, hold, honest, window
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Route
@@ -52,14 +52,14 @@ def test_no_proof_is_asked_for_before_typing_has_ended(opened: Window) -> None:
         for letter in "kettle":
             opened.page.keyboard.type(letter)
             opened.page.wait_for_selector('#list[aria-busy="false"]')
-        assert opened.marks("#list .place") == ["Checking…"] * 3
+        assert opened.marks("#list .summary") == ["Checking…"]
         assert asked == ["recall"] * 6
         opened.page.clock.run_for(REST)
         opened.settle()
     finally:
         opened.service.lie = honest
     assert asked == ["recall"] * 6 + ["prove"]
-    assert opened.marks("#list .place") == ["Verified"] * 3
+    assert opened.marks("#list .summary") == [f"{UNCHANGED}: 3 texts"]
 
 
 def test_only_one_answer_is_under_way_while_a_question_is_typed(opened: Window) -> None:
@@ -107,7 +107,7 @@ def test_an_answer_that_was_not_waited_for_is_asked_for_again(opened: Window) ->
 
 
 def test_a_click_on_a_hit_ends_typing(opened: Window) -> None:
-    """The list stays with its question in the address, and its hits are verified."""
+    """The list stays with its question in the address, and its hits are opened."""
     opened.page.clock.install()
     opened.page.clock.pause_at("2100-01-01")
     opened.page.fill("#query", "boiler")
@@ -115,4 +115,4 @@ def test_a_click_on_a_hit_ends_typing(opened: Window) -> None:
     opened.page.click("#list .hit-title")
     opened.settle()
     assert "q=boiler" in opened.page.url
-    assert set(opened.marks("#list .place")) == {"Verified"}
+    assert opened.marks("#list .summary") == [f"{UNCHANGED}: 3 texts"]

@@ -50,7 +50,8 @@ function parseGroup(word) {
   return Uint8Array.of(FIRST_GROUP + GROUPS.indexOf(word));
 }
 
-const escaped = (value) =>
+/** Return the word that stands for a value in a claim. */
+export const escaped = (value) =>
   value.replace(SPECIAL, (one) => [...utf8(one)].map((byte) => `%${toHex(Uint8Array.of(byte))}`).join(""));
 
 /** Return the value for which a word stands: % and two hex digits stand for a byte. */

@@ -1,0 +1,65 @@
+// The history of an atom, from its last event back to the first: each event names the one before, so none is left out.
+
+import { differences } from "./differences.mjs";
+import { element, quoted, visible } from "./dom.mjs";
+import { counted, second } from "./facts.mjs";
+import { alteredNode, failed, proved } from "./marks.mjs";
+import { openHistory } from "./opened.mjs";
+
+/** The fields of a body that the service shows in the detail of an event; without them, its payload is gone. */
+const IN_BODY = ["content", "reason", "tags"];
+
+/** Return the events on an atom, the oldest first, and what the service says of each, by seq. */
+export async function historyOf({ memory, trust, route, signal }, atom) {
+  const told = await memory.call("history", { id: atom.id }, signal);
+  const moment = route.moment();
+  const until = told.filter(({ seq }) => Number.isSafeInteger(seq) && seq >= 0 && (moment === null || seq <= moment));
+  const sealed = until.filter(({ detail }) => !IN_BODY.some((name) => Object.hasOwn(detail ?? {}, name))).map(({ seq }) => seq);
+  const events = await openHistory(trust, atom, until.map(({ seq }) => seq), sealed);
+  return { events: events.reverse(), told: new Map(until.map((event) => [event.seq, event])) };
+}
+
+/** Return what the service says otherwise of an event. */
+function alterations(told, { kind, actor, time, body }) {
+  if (told === undefined) return [["event", null, kind]];
+  const pairs = [
+    ["kind", String(told.kind).replaceAll("_", " "), kind],
+    ["actor", told.actor, actor],
+    ["time", String(told.time).replace("T", " ").replace(/(\.\d+)?Z$/, " UTC"), second(time)],
+    ["text", told.detail?.content, body?.content],
+    ["reason", told.detail?.reason || undefined, body?.reason || undefined],
+  ];
+  return pairs.filter(([name, says, recorded]) => says !== recorded && !(body === null && (name === "text" || name === "reason")));
+}
+
+/** Return the card of a history, or of the error that refuses it. */
+export function historyCard(history) {
+  const heading = element("h2", {}, "History");
+  if (history instanceof Error) return element("section", { class: "card" }, heading, failed(history));
+  let before = null;
+  const rows = history.events.map((event) => {
+    const text = event.body?.content ?? null;
+    const change = text === null || before === null || text === before ? null : changeOf(before, text);
+    before = text ?? before;
+    return element("li", {}, proved(`event ${event.seq}`, eventNode(event, change)), alteredNode(alterations(history.told.get(event.seq), event)));
+  });
+  return element("section", { class: "card" }, heading, element("ol", { class: "timeline" }, ...rows), proved(`history ${history.events[0].id}`, element("p", { class: "muted small" }, `These are all: ${counted(rows.length, "event")}.`)));
+}
+
+const eventNode = ({ seq, kind, actor, time, body }, change) =>
+  element(
+    "div",
+    {},
+    element("div", { class: "row" }, element("strong", {}, kind), "by ", quoted(actor)),
+    element("div", { class: "row" }, element("time", {}, second(time)), `event ${seq}`),
+    body?.reason ? element("p", { class: "small" }, "Reason: ", quoted(body.reason)) : null,
+    change,
+  );
+
+const ELEMENTS = { same: "span", gone: "del", new: "ins" };
+const changeOf = (before, after) =>
+  element(
+    "p",
+    { class: "change", dir: "auto" },
+    ...differences(before, after).map(({ kind, text }) => element(ELEMENTS[kind], {}, ...visible(text))),
+  );
