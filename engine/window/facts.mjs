@@ -122,10 +122,16 @@ function bodyOfAtom(body) {
       ["folder", text(body.folder)],
       ["meta", body.meta === null ? null : chips([...body.meta].map(([key, value]) => `${key}: ${value}`))],
       ["request", text(body.request)],
-      ["origin", text(body.origin)],
+      ...repeated(body),
     ]),
   ];
 }
+
+/** Return what a body says of the event of another store that it repeats, and of what made it. */
+const repeated = ({ origin, pipeline }) => [
+  ["repeats", origin === null || origin === undefined ? null : hash(`event ${origin.seq} of store ${uuid(origin.store_id)}`)],
+  ["pipeline", text(pipeline)],
+];
 
 function bodyOf(body) {
   if (body === null || body === undefined) return [];
@@ -139,7 +145,7 @@ function bodyOf(body) {
       ["weight", body.weight === undefined ? null : String(floatOf(body.weight))],
       ["data", text(data)],
       ["request", text(body.request)],
-      ["origin", text(body.origin)],
+      ...repeated(body),
     ]),
   ];
 }
@@ -167,11 +173,18 @@ function eventOf({ header }) {
 
 export const hash = (words) => element("span", { class: "hash" }, words);
 
-function listOf({ atoms }) {
-  if (atoms === undefined) return null;
-  const rows = atoms.map(({ id, tf }) => element("li", {}, hash(uuid(id)), tf === null ? "" : `  ${tf}×`));
-  return element("ul", { class: "listed", tabindex: "0", "aria-label": counted(atoms.length, "atom") }, ...rows);
+function listOf({ atoms, edges, tags }) {
+  const rows = [
+    ...(atoms ?? []).map(({ id, tf }) => [hash(uuid(id)), tf === null ? "" : `  ${tf}×`]),
+    ...(edges ?? []).map(({ type, other, value }) => [hash(`${toHex(type)} ${uuid(other)}`), `  ${EDGE_STATES[value.state]}`]),
+    ...(tags ?? []).map((tag) => [quoted(tag)]),
+  ];
+  if (rows.length === 0) return null;
+  const items = rows.map((row) => element("li", {}, ...row));
+  return element("ul", { class: "listed", tabindex: "0", "aria-label": counted(items.length, "item") }, ...items);
 }
+
+const EDGE_STATES = ["live", "tombstoned", "erased"];
 
 /** Return the elements that show a fact, under a heading that says it. */
 export function factCard(fact) {

@@ -30,6 +30,8 @@ _TAMPER: Final = "tests/trust/audit/test_tamper.py::"
 _LAWS: Final = "tests/ledger/test_invariants.py::"
 _PG: Final = "tests/backends/postgresql/test_postgresql_faults.py::"
 _HERE: Final = "tests/torture/"
+_WINDOW: Final = "tests/window/test_changed_answers.py::"
+_CLIENT: Final = "tests/clients/test_changed_answers.py::"
 
 MATRIX: Final = (
     Row(
@@ -177,6 +179,18 @@ MATRIX: Final = (
          _PG + "test_each_failure_has_one_class_of_answer"),
         (), "no acknowledged write is lost, and none is applied twice; one class of answer for each failure",
         "the quota of a real file system (a trigger answers in its place)",
+    ),
+    Row(
+        "F23", "a service lies to the window",
+        (_WINDOW + "test_a_changed_answer_puts_no_mark_over_what_is_not_recorded",
+         _WINDOW + "test_a_lie_that_once_stood_under_a_mark_does_not"),
+        (), "what stands under a mark is what is recorded",
+    ),
+    Row(
+        "F24", "a service lies to a client in Python",
+        (_CLIENT + "test_a_changed_answer_is_refused_or_makes_no_difference",
+         _CLIENT + "test_an_answer_from_elsewhere_is_refused_or_makes_no_difference"),
+        (), "what the client returns as verified is what is recorded, or there is an error",
     ),
 )  # fmt: skip
 """All faults, in order."""

@@ -125,7 +125,17 @@ class Recorded:
 WORDS: Final = frozenset(
     (
         *("In quarantine: do not rely on it", "External: from outside", "Tombstoned: searches leave it out"),
-        *("tombstoned", "not given", "none", "Before it:", "After it:", "without a title", "Atom", "by user"),
+        *(
+            "tombstoned",
+            "not given",
+            "none",
+            "Before it:",
+            "After it:",
+            "without a title",
+            "Atom",
+            "by user",
+            "user",
+        ),
     )
 )
 """What the window itself says in a block about an atom."""

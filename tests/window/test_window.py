@@ -461,6 +461,34 @@ def test_hostile_contents_are_text(browser: Browser, service: Service, tmp_path:
         picture(opened.page, "window-hostile")
 
 
+def test_an_honest_context_is_never_said_to_be_altered(
+    browser: Browser, service: Service, tmp_path: Path
+) -> None:
+    """The page makes the same passages as the service: of odd characters, of runs, and of cut texts."""
+    odd = [
+        "\u200bx\u202e y\x1b",
+        "a\x0bb\x0c\x1cc\x85d\u2028e",
+        "  \n\n lead \n\n\ttab\u00a0 \n\n",
+        "❤\ufe0f\ufe0f 👩\u200d💻",
+    ]
+    with Engine.open(f"sqlite:{tmp_path / 'notes.db'}") as engine:
+        for number, text in enumerate(odd):
+            place: dict[str, Any] = {
+                "source": "a|b\u200b  c.md",
+                "sequence": number,
+                "title": f"T {number // 2} \u202e |",
+            }
+            engine.add(f"zebra {text} end", id=id_of(20 + number), provenance="external", **place)
+        engine.add("wombat " + "long words of a wombat, " * 2000, id=id_of(30), title="Long")
+        engine.add("\ufeffzebra", id=id_of(31), source="alone.md")
+    with window(browser, service) as opened:
+        for word, part in (("zebra", "\\u202e"), ("wombat", "…")):
+            opened.visit(f"q={word}&form=context")
+            assert "ltered" not in opened.text("#list")
+            assert UNCHANGED in opened.text("#list .summary")
+            assert part in opened.text("#list .content")
+
+
 def test_very_long_words_are_not_cut_off(browser: Browser, service: Service, tmp_path: Path) -> None:
     """In titles, texts, tags, sources and connections, on a narrow page."""
     long, source = "x" * 300, f"notes/{'p' * 180}.md"
