@@ -132,10 +132,10 @@ def allowed(rows: Reader, filters: Filters, *, hidden: bool = False) -> BitMap:
 
 
 def unknown_tags(rows: Reader, filters: Filters) -> tuple[str, ...]:
-    """Return the tags that `filters` requires and that no live atom has."""
+    """Return the tags that `filters` requires and that no live atom has, in ascending order."""
     if not filters.tags:
         return ()
-    live, wanted = members(rows, LIVE), map(validation.folded_tag, filters.tags)
+    live, wanted = members(rows, LIVE), sorted(set(map(validation.folded_tag, filters.tags)))
     return tuple(tag for tag in wanted if not live & members(rows, (Group.TAG, tag)))
 
 

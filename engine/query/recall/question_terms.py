@@ -202,15 +202,21 @@ def without_code_parts(question: Question, index: IndexView) -> Question:
     A document that contains 5 says nothing about `zqmark5`. A part of the code with two letters or more is
     still searched for, and so is a number in which there are no letters.
     """
-    codes = [word.terms for word in question.words if len(word.terms) > 1 and _letters(word.terms[0])]
+    searched = set(question.terms)
+    codes = [
+        word.terms
+        for word in question.words
+        if word.terms[1:] and word.terms[0] in searched and _letters(word.terms[0])
+    ]
+    dfs = index.dfs([terms[0] for terms in codes])
     parts = {
         part
-        for (whole, *others), df in zip(codes, index.dfs([terms[0] for terms in codes]), strict=True)
-        for part in others
+        for code, df in zip(codes, dfs, strict=True)
+        for part in code[1:]
         if not df and _letters(part) < CODE_LETTERS_MIN
     }
     parts -= {word.terms[0] for word in question.words}
-    return _with_terms(question, set(question.terms) - parts) if parts else question
+    return _with_terms(question, searched - parts) if parts else question
 
 
 def _letters(term: str) -> int:

@@ -232,11 +232,8 @@ def _level_of(run: RecallRun, mentions: Mentions) -> Level:
 
 
 def _covering(run: RecallRun, terms: Sequence[str], mentions: Mentions) -> int:
-    """Return the number of candidates that cover `terms`. A term that no atom contains is covered by none.
-
-    Terms that atoms contain but that were not scored are ignored.
-    """
-    weights = {term: run.idf(term) for term in terms if term in mentions or not run.df(term)}
+    """Return the number of candidates that cover `terms`; terms that were not scored are ignored."""
+    weights = {term: run.idf(term) for term in terms if term in mentions}
     if not weights:
         return 0
     return mentions.covering(weights, run.config.protocol.covers * sum(weights.values()))

@@ -55,7 +55,7 @@ ATOMS = (
         ("Zoe\u0308 in KRAKÓW", "accent"),
         ('"crème brûlée"', "accent"),
         ("?!… ADR-016 …!?", "record"),
-        ("a\u200bd\u200br-016", "record"),
+        ("a\u00add\u00adr-016", "record"),
         ("%s {0} \\d+ <b> ' OR 1=1; -- ADR-016", "record"),
     ],
 )

@@ -108,13 +108,15 @@ def by_words(run: RecallRun, weights: Mapping[str, float], *, tags: bool = True)
 
 
 def tags_named(run: RecallRun, terms: Mapping[str, float]) -> tuple[str, ...]:
-    """Return the tags whose words are all among `terms`, in ascending order.
+    """Return the tags whose words are all among `terms` or in the question, in ascending order.
 
     A tag is only looked up if it begins with a word of the question or with the stem of such a word. The
     stem is shortened by its last letter (`happ` for the word happy, whose stem is `happi`).
     """
     starts = {term[:-1] if len(term) > _PREFIX_MIN else term for term in terms}
     starts.update(tag_identity(word.text) for word in run.question.words if word.terms)
+    # A tag may be a code that no text contains, whose numbers are not searched for.
+    known = terms.keys() | {term for word in run.question.words for term in word.terms}
     tags: set[str] = set()
     # The first tag that is not below the last start. There is no tag between them, so most starts need no
     # look-up if there are few tags.
@@ -129,7 +131,7 @@ def tags_named(run: RecallRun, terms: Mapping[str, float]) -> tuple[str, ...]:
             first = tag if first is None else first
             if not tag.startswith(start) or count == TAGS_SEEN_MAX:
                 break
-            if terms.keys() >= set(tag_terms(tag)):
+            if known >= set(tag_terms(tag)):
                 tags.add(tag)
     return tuple(sorted(tags))
 
