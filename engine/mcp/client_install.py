@@ -6,6 +6,7 @@ import json
 import os
 import re
 import shutil
+import stat
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -91,7 +92,7 @@ def install(client: Client, file: Path, name: str, entry: Mapping[str, Any], *, 
     exists. If the path is a symbolic link, the link stays and its target is replaced.
 
     Raises:
-        InvalidInputError: the file is malformed; nothing was written.
+        InvalidInputError: the file is malformed or not a regular file; nothing was written.
         ConflictError: the file has another entry with this name, and `replace` is False; or another program
             changed the file meanwhile. Nothing was written.
         SystemFailureError: the file cannot be read or written.
@@ -134,7 +135,10 @@ def _edited(
 def _read(file: Path) -> bytes | None:
     """Return the content of a file, or None if the file does not exist."""
     try:
-        with file.open("rb") as opened:
+        # A FIFO would block until somebody writes to it.
+        with open(os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as opened:
+            if not stat.S_ISREG(os.fstat(opened.fileno()).st_mode):
+                raise InvalidInputError(f"{file} is not a regular file")
             raw = opened.read(BYTES_MAX + 1)
     except FileNotFoundError:
         return None

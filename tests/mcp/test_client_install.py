@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import tomllib
@@ -158,6 +159,15 @@ def test_a_malformed_file_is_left_alone(bare: Cli, home: Path, name: str, file: 
     assert str(place) in result.err
     assert "hint: " in result.err
     assert (place.read_bytes(), list(place.parent.iterdir())) == (content, [place])
+
+
+def test_a_fifo_is_refused_and_not_waited_for(bare: Cli, home: Path) -> None:
+    """Where the file of a client is a FIFO, nothing waits for a program that writes to it."""
+    file = CLIENTS["cursor"].user_file()
+    file.parent.mkdir(parents=True)
+    os.mkfifo(file)
+    result = bare("mcp", "install", "cursor")
+    assert (result.code, "is not a regular file" in result.err, file.is_fifo()) == (2, True, True)
 
 
 def test_a_change_by_the_client_meanwhile_is_not_lost(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:

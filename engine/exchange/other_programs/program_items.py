@@ -157,16 +157,18 @@ def check_readable(path: Path) -> None:
 
     Raises:
         NotFoundError: `path` does not exist.
-        InvalidInputError: `path` is a folder, or not a valid path.
+        InvalidInputError: `path` is not a regular file, or not a valid path.
     """
     try:
         if not path.exists():
             raise NotFoundError(f"there is no file {path}")
-        is_folder = path.is_dir()
+        is_folder, is_file = path.is_dir(), path.is_file()
     except (OSError, ValueError) as error:
         raise InvalidInputError(f"{str(path)!a:.80} cannot be used as a path: {error}") from None
     if is_folder:
         raise InvalidInputError(f"{path} is a folder")
+    if not is_file:
+        raise InvalidInputError(f"{path} is not a regular file")
 
 
 def read_items(

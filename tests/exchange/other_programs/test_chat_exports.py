@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import tempfile
 from itertools import count
 from pathlib import Path
@@ -291,3 +292,10 @@ def test_a_long_chain_is_looked_up_together(tmp_path: Path, monkeypatch: pytest.
     report = import_items(engine.store, "chatgpt", written(tmp_path, [chain(300)]))
     assert report.added == 300
     assert next(calls) < 100
+
+
+def test_a_fifo_is_refused_and_not_waited_for(tmp_path: Path) -> None:
+    """An export must be a regular file; nothing waits for a program that writes to a FIFO."""
+    os.mkfifo(tmp_path / "fifo")
+    with pytest.raises(InvalidInputError, match="not a regular file"):
+        import_items(engine_on().store, "chatgpt", tmp_path / "fifo")
