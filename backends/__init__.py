@@ -39,7 +39,7 @@ from backends.errors import (
     installing,
     system_error,
 )
-from backends.files import Location, resolve_path, why_unwritable
+from backends.files import Location, remove_scratch, resolve_path, why_unwritable
 
 __all__ = [
     "KEY_BYTES_MAX",
@@ -160,6 +160,8 @@ def open_backend(url: str, *, create: bool = True, temporary: bool = False) -> B
         BackendEnvironment: the system fails or refuses an operation.
     """
     location = locate(url)
+    if location.kind != "memory" and not temporary:
+        remove_scratch()
     backend = _opened(location, create=create, temporary=temporary)
     if location.file is not None:
         # The resolved path, because the process may go to another folder.

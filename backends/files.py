@@ -22,8 +22,8 @@ MARKER = "unfinished-store"
 Only folders that contain this file, and empty folders, are removed as leftovers.
 """
 
-READ_ONLY_PREFIX = "memroot-read-only-"
-"""The beginning of the names of the temporary folders with copies of stores that cannot be written."""
+_SCRATCH = "memroot-scratch-"
+"""The beginning of the names of temporary folders."""
 
 _BUILD_TRIES = 100
 _RANDOM_BYTES = 8
@@ -157,9 +157,32 @@ def staging(target: Path) -> Iterator[Path]:
     folder whose name matches exactly. It is empty, or contains the marker file. While the folder exists, this
     process holds a flock on it, so that other processes can distinguish it from a leftover.
     """
-    prefix = f".{target.name[:100]}.new-"
-    _sweep(target.parent, prefix)
-    folder, lock = _locked_folder(target.parent, prefix)
+    with _own_folder(target.parent, f".{target.name[:100]}.new-") as folder:
+        yield folder
+
+
+@contextmanager
+def scratch_folder() -> Iterator[Path]:
+    """Yield a new folder in the folder of temporary files, and remove it afterwards, as `staging` does."""
+    import tempfile
+
+    with _own_folder(Path(tempfile.gettempdir()), _SCRATCH) as folder:
+        yield folder
+
+
+def remove_scratch() -> None:
+    """Remove the temporary folders of this user's killed processes. Those of living processes stay.
+
+    With 10,000 names in the folder of temporary files, this takes about 10 ms (measured).
+    """
+    # `tempfile` takes longer to import, and writes a file in order to find the folder.
+    _sweep(Path(os.environ.get("TMPDIR") or "/tmp"), _SCRATCH)  # noqa: S108  only listed
+
+
+@contextmanager
+def _own_folder(parent: Path, prefix: str) -> Iterator[Path]:
+    _sweep(parent, prefix)
+    folder, lock = _locked_folder(parent, prefix)
     try:
         (folder / MARKER).touch(mode=0o600)
         yield folder
@@ -193,12 +216,18 @@ def _lock_folder(folder: Path) -> Flock | None:
 
 
 def _sweep(parent: Path, prefix: str) -> None:
-    """Remove the folders that killed processes have left in `parent`, and nothing else."""
+    """Remove the folders that killed processes of this user have left in `parent`, and nothing else.
+
+    Where everybody may write, as in /tmp, only the owner of a folder can put something else in its place.
+    """
     with contextlib.suppress(OSError):
-        for folder in sorted(entry for entry in parent.iterdir() if _is_ours(entry.name, prefix)):
+        names = [name for name in os.listdir(parent) if _is_ours(name, prefix)]  # noqa: PTH208  much faster
+        for folder in sorted(parent / name for name in names):
             lock = _lock_folder(folder)
             if lock is not None:
-                if _is_marked(lock.descriptor):
+                if os.fstat(lock.descriptor).st_uid != os.geteuid():
+                    pass
+                elif _is_marked(lock.descriptor):
                     _remove(folder)
                 else:
                     # A process killed before creating the marker leaves an empty folder, which rmdir removes.

@@ -10,14 +10,13 @@ followers that lack events write their rows there.
 from __future__ import annotations
 
 import os
-import shutil
-import tempfile
 from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 
 from backends.base import Backend, Batch, Capabilities, Guards, Row, Snapshot, check_batch
 from backends.errors import BackendEnvironment, BackendError, environment_error, explain, system_error
-from backends.files import READ_ONLY_PREFIX, Location, resolve_path
+from backends.files import Location, resolve_path, scratch_folder
 from backends.leveldb.leveldb_place import data_folders
 from backends.locks import Flock
 
@@ -43,7 +42,8 @@ class ReadOnlyBackend(Backend):
         self._lock: Flock | None = None
         self.unwritable = explain(number).what
         try:
-            self._scratch = Path(tempfile.mkdtemp(prefix=READ_ONLY_PREFIX))
+            self._closing = ExitStack()
+            self._scratch = self._closing.enter_context(scratch_folder())
         except OSError as error:
             raise system_error("no temporary folder can be created", error) from error
         try:
@@ -131,7 +131,7 @@ class ReadOnlyBackend(Backend):
         """Remove the copy and release the lock. A forked process leaves them to its parent."""
         if os.getpid() != self._owner:
             return
-        shutil.rmtree(self._scratch, ignore_errors=True)
+        self._closing.close()
         lock, self._lock = self._lock, None
         if lock is not None:
             lock.close()

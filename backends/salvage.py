@@ -11,14 +11,13 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
-import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from backends import locate
 from backends.base import Row
 from backends.errors import BackendBusy, BackendMissing, BackendUnusable
-from backends.files import resolve_path
+from backends.files import resolve_path, scratch_folder
 from backends.leveldb.leveldb_place import LOCK
 from backends.locks import REGISTRY, Flock, identity_of
 from backends.salvaged_rows import FoundRows, Way
@@ -78,18 +77,18 @@ def salvaged(url: str, prefixes: Sequence[bytes]) -> Iterator[Salvage]:
     if leveldb and scheme.startswith("sqlite"):
         raise BackendUnusable(f"{place} is a folder, and a SQLite store is a file")
     with (
-        tempfile.TemporaryDirectory(prefix="memroot-rescue-") as folder,
+        scratch_folder() as folder,
         _unwritten(place, leveldb=leveldb),
-        contextlib.closing(FoundRows(Path(folder, "found"))) as rows,
+        contextlib.closing(FoundRows(folder / "found")) as rows,
     ):
         if leveldb:
             from backends.leveldb.leveldb_salvage import leveldb_ways
 
-            yield Salvage("leveldb", leveldb_ways(place, Path(folder)), rows, prefixes)
+            yield Salvage("leveldb", leveldb_ways(place, folder), rows, prefixes)
         else:
             from backends.sqlite.sqlite_salvage import sqlite_ways
 
-            yield Salvage("sqlite", sqlite_ways(place, location.memory, Path(folder)), rows, prefixes)
+            yield Salvage("sqlite", sqlite_ways(place, location.memory, folder), rows, prefixes)
 
 
 @contextlib.contextmanager

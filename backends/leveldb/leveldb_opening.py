@@ -3,11 +3,11 @@
 A database is opened with second names that preserve its logs.
 
 While LevelDB opens a folder, it writes the rows of the logs to a table and writes a new list of tables. It
-then replaces the file `CURRENT`, which names the list, and deletes the logs and the older list. It does not sync
-the replacement. On a file system where changes of names reach the disk in any order, a power failure may undo
-the replacement but not the deletions. Then `CURRENT` names the older list. If the logs are missing, LevelDB
-opens the folder without their rows; if the list is missing, LevelDB does not open it. So each log and each
-list gets a second name beside the folder. This name is removed only after the new `CURRENT` is synced.
+then replaces the file `CURRENT`, which names the list, and deletes the logs and the older list. It does not
+sync the replacement. On a file system where changes of names reach the disk in any order, a power failure may
+undo the replacement but not the deletions. Then `CURRENT` names the older list. If the logs are missing,
+LevelDB opens the folder without their rows; if the list is missing, LevelDB does not open it. So each log and
+each list gets a second name beside the folder. This name is removed only after the new `CURRENT` is synced.
 
 LevelDB reports an errno only as text in a message.
 """

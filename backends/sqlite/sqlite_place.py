@@ -17,7 +17,7 @@ from backends.errors import (
     environment_error,
     system_error,
 )
-from backends.files import READ_ONLY_PREFIX, fsync_path, link_new, make_parents, staging
+from backends.files import fsync_path, link_new, make_parents, scratch_folder, staging
 from backends.locks import REGISTRY, Flock, Identity, identity_of
 from backends.sqlite.sqlite_connections import address, creation_error
 from backends.sqlite.sqlite_locks import LOCK_SUFFIX
@@ -176,11 +176,9 @@ def private_copy(place: Path) -> Iterator[Path]:
         BackendBusy: other processes kept writing.
         BackendEnvironment: the file cannot be read, or there is no space for the copy.
     """
-    import tempfile
-
     try:
-        with tempfile.TemporaryDirectory(prefix=READ_ONLY_PREFIX) as folder:
-            copy = Path(folder, "store")
+        with scratch_folder() as folder:
+            copy = folder / "store"
             copy_store(place, copy)
             yield copy
     except OSError as error:

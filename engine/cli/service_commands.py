@@ -7,11 +7,11 @@ import webbrowser
 from collections.abc import Iterator
 from contextlib import ExitStack, closing
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import click
 
+from backends.files import scratch_folder
 from engine.base.errors import InvalidInputError, RefusedError
 from engine.base.scopes import Scope
 from engine.base.times import shown_time
@@ -220,8 +220,7 @@ def _open(address: str, closing: ExitStack) -> None:
     The browser is given a file that only this user can read, because every user of the machine can see the
     arguments of a program, and the address ends with a token.
     """
-    folder = closing.enter_context(TemporaryDirectory(prefix="memroot-"))
-    page = Path(folder) / "open.html"
+    page = closing.enter_context(scratch_folder()) / "open.html"
     page.write_text(PAGE.format(address=address), encoding="utf-8")
     # In a thread, because some browsers return only when they are closed.
     threading.Thread(target=webbrowser.open, args=(page.as_uri(),), daemon=True).start()

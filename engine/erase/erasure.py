@@ -52,7 +52,7 @@ OUT_OF_REACH: Final = (
     "the salted commitments in headers and the roots in checkpoints, which are permanent",
     "disk blocks that the store's files no longer use, if the file system or the disk keeps their content",
     "entities and relations extracted from the text (`engine explore_neighbors`): use `unrelate` and `erase`",
-    "temporary folders `memroot-scratch-*` of processes that were killed while they read an earlier moment",
+    "temporary folders of processes that were killed, until the next process opens a store",
 )
 """Places where the content or traces of it remain after an erasure (docs/forgetting.md)."""
 

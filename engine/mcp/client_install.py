@@ -136,7 +136,7 @@ def _read(file: Path) -> bytes | None:
     """Return the content of a file, or None if the file does not exist."""
     try:
         # A FIFO would block until somebody writes to it.
-        with open(os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as opened:
+        with os.fdopen(os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as opened:
             if not stat.S_ISREG(os.fstat(opened.fileno()).st_mode):
                 raise InvalidInputError(f"{file} is not a regular file")
             raw = opened.read(BYTES_MAX + 1)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 
 from backends import open_backend
 from backends.base import Backend, Batch, Reader
 from backends.errors import GuardFailed
+from backends.files import scratch_folder
 from engine.base import limits
 from engine.base.errors import ConflictError
 from engine.followers.base import are_current, catch_up
@@ -175,12 +175,5 @@ def scratch_backend(*, on_disk: bool) -> Iterator[Backend]:
         with open_backend("memory:") as backend:
             yield backend
         return
-    import shutil
-    import tempfile
-
-    folder = Path(tempfile.mkdtemp(prefix="memroot-scratch-"))
-    try:
-        with open_backend(str(folder / "store"), temporary=True) as backend:
-            yield backend
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+    with scratch_folder() as folder, open_backend(str(folder / "store"), temporary=True) as backend:
+        yield backend
