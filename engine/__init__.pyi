@@ -168,6 +168,7 @@ from .query.graph.domains import Domain as Domain
 from .query.graph.find import Follow as Follow
 from .query.graph.find import Form as Form
 from .query.graph.find import Found as Found
+from .query.graph.find import every as every
 from .query.history.diff import Diff as Diff
 from .query.history.diff import Revertible as Revertible
 from .query.history.recent import Added as Added

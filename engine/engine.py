@@ -1223,6 +1223,7 @@ class Engine:
         types: Sequence[TypeName] = (),
         tombstoned: bool = False,
         limit: int = limits.RESULTS_MAX,
+        after: tuple[str, str, str] | None = None,
         as_of: AsOf | None = None,
     ) -> list[Edge]:
         """Return the edges of an atom, sorted by type and then by the atom at the other end.
@@ -1232,16 +1233,21 @@ class Engine:
             direction: `out`, `in` or `both`.
             types: Return only edges of these types. If empty, return edges of all types.
             tombstoned: Also return hidden edges.
-            limit: The maximum number of edges.
+            limit: The maximum number of edges, at most 10,000.
+            after: The `place` of the last edge of an earlier call, to continue after it: its source, type and
+                target. `engine.every` reads all edges in this way.
             as_of: Return the edges as they were at this moment.
 
         Raises:
+            InvalidInputError: `after` is no edge of the atom.
             NotFoundError: The atom or a type was never recorded, or had not been recorded at that moment.
         """
         from engine.query.graph.find import get_edges
 
         with self.view.at(as_of) as view, view.store.view() as rows:
-            return get_edges(rows, id, direction=direction, types=types, tombstoned=tombstoned, limit=limit)
+            return get_edges(
+                rows, id, direction=direction, types=types, tombstoned=tombstoned, limit=limit, after=after
+            )
 
     @operation(Scope.READ)
     def tags(self, *, as_of: AsOf | None = None) -> dict[str, int]:
@@ -1349,6 +1355,7 @@ class Engine:
         form: Form | str = "medium",
         mentions: Sequence[str] = (),
         hidden: bool = False,
+        after: int | None = None,
         as_of: AsOf | None = None,
         **narrow: Unpack[FilterFields],
     ) -> list[Found]:
@@ -1363,18 +1370,21 @@ class Engine:
             form: `short` (id and title), `medium` (id, title and 200 characters) or `full` (also the atom).
             mentions: Names: only atoms that mention one of them, in their words or by an edge to the entity.
             hidden: Also return tombstoned atoms, and atoms of which only an earlier version passes.
+            after: The `place` of the last result of an earlier call, to continue after it: its ordinal.
+                `engine.every` reads all results in this way.
             as_of: Query the memory as it was at this moment.
             narrow: Fields of `Filters` as keyword arguments.
 
         Raises:
             NotFoundError: The atom `from_` or an edge type was never recorded.
+            ConflictError: The walk from `from_` does not reach `after` any more.
         """
         from engine.query.graph.find import find
 
         wanted = narrowed(filters, narrow)
         with self.view.at(as_of) as view, view.filterable(wanted) as rows:
             return find(
-                rows, from_=from_, follow=follow, filters=wanted, limit=limit, form=form,
+                rows, from_=from_, follow=follow, filters=wanted, limit=limit, form=form, after=after,
                 mentions=mentions, hidden=hidden,
             )  # fmt: skip
 

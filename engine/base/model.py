@@ -83,6 +83,11 @@ class Edge:
     created_seq: int
     last_seq: int
 
+    @property
+    def place(self) -> tuple[str, str, str]:
+        """The place of the edge in a list of edges: its source, type and target."""
+        return self.src, self.type, self.dst
+
 
 @dataclass(frozen=True, slots=True)
 class EventRef:

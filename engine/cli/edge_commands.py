@@ -19,7 +19,7 @@ from engine.commands import Link, RegisterType
 from engine.commands.edges import KNOWN_TYPES, UnknownTypeError
 from engine.ledger.layout import unpack
 from engine.ledger.queries import data_of, exact_type_in, recorded_type_code
-from engine.query.graph.find import Follow, Form, Found
+from engine.query.graph.find import Follow, Form, Found, every
 from proofs.codec import pack
 
 if TYPE_CHECKING:
@@ -184,7 +184,7 @@ def edges(
         page = page_of(memory, atom)
         ids = [memory.resolve(atom)] if page is None else page.ids
         options: Any = {"direction": direction, "types": types, "tombstoned": tombstoned, "limit": limit}
-        each = (memory.edges(one, **options) for one in ids)
+        each = (every(memory.edges, one, **options) for one in ids)
         # An edge between two pieces of the page is an edge of both.
         listed = list(islice(dict.fromkeys(chain.from_iterable(each)), limit))
         named = labels(session, memory, (end for edge in listed for end in (edge.src, edge.dst)))
@@ -252,10 +252,11 @@ def find(
     with session.engine() as engine:
         from_ = None if start is None else engine.resolve(start)
         steps = None if start is None else walk
-        answer = engine.find(
-            limit=limit, from_=from_, follow=steps, form=shown, mentions=mentions, hidden=hidden,
+        found = every(
+            engine.find, limit=limit, from_=from_, follow=steps, form=shown, mentions=mentions, hidden=hidden,
             as_of=as_of, **narrow,
         )  # fmt: skip
+        answer = list(found)
         # Programs read the short form, and a short id may become ambiguous later.
         named = labels(session, engine, () if shown is Form.SHORT else (one.id for one in answer))
     session.out.listed(len(answer), "atom", limit)

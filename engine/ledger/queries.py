@@ -8,7 +8,7 @@ from heapq import merge
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from backends.base import Reader
+from backends.base import Reader, prefix_end
 from engine.base.errors import ConflictError, CorruptionError, InvalidInputError, NotFoundError
 from engine.base.model import Direction
 from engine.base.native import NATIVE
@@ -37,7 +37,7 @@ from engine.ledger.records import (
     type_code,
     type_name,
 )
-from proofs.events import AtomBody, Body, Header
+from proofs.events import AtomBody, Body, EdgeDetail, Header
 from proofs.leaves import ID_BYTES, State
 
 if TYPE_CHECKING:
@@ -324,20 +324,29 @@ def _unassigned_ordinal(ordinal: int) -> CorruptionError:
 
 
 def edges_at(
-    rows: Reader, atom: bytes, direction: Direction, codes: Sequence[bytes], *, tombstoned: bool = False
+    rows: Reader,
+    atom: bytes,
+    direction: Direction,
+    codes: Sequence[bytes],
+    *,
+    tombstoned: bool = False,
+    after: EdgeDetail | None = None,
 ) -> Iterator[EdgeRecord]:
     """Return an iterator over the edges of an atom, sorted by type and then by the atom at the opposite end.
 
     Tombstoned edges are included only if `tombstoned` is True; erased edges are never included. For each type
     code in `codes`, the function scans the keys of that type; if `codes` is empty, it scans all types. If
     `direction` is BOTH and two edges have the same type and the same atom at the opposite end, the outgoing
-    edge comes first.
+    edge comes first. With `after`, an edge of the atom, only the edges after it are included.
     """
-    parts = []
+    parts, place, is_out = [], b"", False
+    if after is not None:
+        is_out = after.src == atom
+        place = after.type + b"/" + (after.dst if is_out else after.src)
     if direction is not Direction.IN:
-        parts.append(_scan(rows, EDGE_FROM + atom + b"/", codes))
+        parts.append(_scan(rows, EDGE_FROM + atom + b"/", codes, place and place + b"\0"))
     if direction is not Direction.OUT:
-        parts.append(_scan(rows, EDGE_TO + atom + b"/", codes))
+        parts.append(_scan(rows, EDGE_TO + atom + b"/", codes, place if is_out else place and place + b"\0"))
     edges = parts[0] if len(parts) == 1 else merge(*parts, key=lambda edge: (edge.type, far_end(edge, atom)))
     states = {State.LIVE, State.TOMBSTONED} if tombstoned else {State.LIVE}
     return (edge for edge in edges if edge.state in states)
@@ -359,9 +368,13 @@ def _types_below(rows: Reader, prefix: bytes) -> Iterator[bytes]:
         start = prefix + code + b"/" + b"\xff" * (ID_BYTES + 1)
 
 
-def _scan(rows: Reader, prefix: bytes, codes: Sequence[bytes]) -> Iterator[EdgeRecord]:
+def _scan(rows: Reader, prefix: bytes, codes: Sequence[bytes], place: bytes) -> Iterator[EdgeRecord]:
+    """Yield the edges below `prefix` whose keys continue with at least `place`."""
     for narrow in [prefix + code + b"/" for code in sorted(set(codes))] or [prefix]:
-        for key, raw in rows.scan_prefix(narrow):
+        start, end = max(narrow, prefix + place), prefix_end(narrow)
+        if end is not None and start >= end:
+            continue
+        for key, raw in rows.scan(start, end):
             yield decode_edge(raw, f"edge record {key.hex()}")
 
 

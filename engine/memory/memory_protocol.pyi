@@ -139,6 +139,7 @@ class Memory(Protocol):
         types: Sequence[TypeName] = (),
         tombstoned: bool = False,
         limit: int = ...,
+        after: tuple[str, str, str] | None = None,
         as_of: AsOf | None = None,
     ) -> list[Edge]: ...
     def erasable(self, ids: str | Sequence[str]) -> Erasable: ...
@@ -175,6 +176,7 @@ class Memory(Protocol):
         form: Form | str = "medium",
         mentions: Sequence[str] = (),
         hidden: bool = False,
+        after: int | None = None,
         as_of: AsOf | None = None,
         **narrow: Unpack[FilterFields],
     ) -> list[Found]: ...

@@ -23,7 +23,9 @@ from engine import (
     RefusedError,
     Revise,
     Tag,
+    every,
 )
+from engine.base import limits
 from engine.base.scopes import offers
 from engine.clients.remote_engine import RemoteEngine
 from engine.clients.wire.operations import operations
@@ -268,3 +270,14 @@ def test_an_export_is_the_journal(tmp_path: Path) -> None:
         roots = both.local.export(here.append)
         assert both.remote.export(there.append) == roots
         assert b"".join(there) == b"".join(here)
+
+
+def test_a_client_reads_every_edge_and_finds_every_atom(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """More results than one answer may have are read in several calls, by a client as by the memory."""
+    with opened(tmp_path) as both:
+        atoms, edges = both.local.find(), both.local.edges(both.vinegar, direction="both")
+        monkeypatch.setattr(limits, "RESULTS_MAX", 1)
+        assert list(every(both.remote.find)) == atoms
+        assert list(every(both.remote.edges, both.vinegar, direction="both")) == edges

@@ -187,6 +187,7 @@ class AsyncEngine:
         types: Sequence[TypeName] = (),
         tombstoned: bool = False,
         limit: int = ...,
+        after: tuple[str, str, str] | None = None,
         as_of: AsOf | None = None,
     ) -> list[Edge]: ...
     async def erasable(self, ids: str | Sequence[str]) -> Erasable: ...
@@ -224,6 +225,7 @@ class AsyncEngine:
         form: Form | str = "medium",
         mentions: Sequence[str] = (),
         hidden: bool = False,
+        after: int | None = None,
         as_of: AsOf | None = None,
         **narrow: Unpack[FilterFields],
     ) -> list[Found]: ...

@@ -3,17 +3,19 @@
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from engine.base import limits
-from engine.base.errors import EngineError, InvalidInputError, LimitError, NotFoundError
+from engine.base.errors import ConflictError, EngineError, InvalidInputError, LimitError, NotFoundError
 from engine.base.model import Direction
 from engine.base.validation import show_id
 from engine.commands import Add, Link, RegisterType, Tombstone, Unlink
+from engine.commands.edges import known_type
 from engine.engine import Engine
+from engine.ledger.queries import edge_of, edges_at
 from engine.query.filters import Filters
-from engine.query.graph.find import FIND_LIMIT, Follow, Form
+from engine.query.graph.find import FIND_LIMIT, Follow, Form, every
 from proofs.leaves import EdgeType
 from tests.support.engines import engine_on
 
@@ -272,3 +274,81 @@ def test_the_day_of_an_atom_is_that_of_its_creation_whatever_is_taken_away() -> 
     created = engine.get(atom).created
     around = Filters(since=created - 2 * DAY if created > 2 * DAY else 0, until=created + 2 * DAY)
     assert len(engine.find(limit=5, filters=around)) == 1
+
+
+@pytest.fixture
+def short_pages(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let one call of `find` or `edges` return at most three results."""
+    monkeypatch.setattr(limits, "RESULTS_MAX", 3)
+
+
+@pytest.mark.usefixtures("short_pages")
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    edges=GRAPHS,
+    start=NODES,
+    direction=st.sampled_from(["out", "in", "both"]),
+    types=st.sampled_from([(), ("near",), ("references", "far")]),
+    limit=st.none() | st.integers(0, 9),
+)
+def test_every_edge_is_read_however_many(
+    edges: list[Edge], start: int, direction: str, types: tuple[str, ...], limit: int | None
+) -> None:
+    """Reading edges call by call gives what one call without a bound would give, each edge once."""
+    engine = engine_with(edges)
+    with engine.store.view() as rows:
+        codes = [known_type(rows, kind) for kind in types]
+        at = edges_at(rows, bytes.fromhex(IDS[start].replace("-", "")), Direction(direction), codes)
+        whole = [edge_of(rows, edge) for edge in at]
+    found = list(every(engine.edges, IDS[start], limit=limit, direction=direction, types=types))
+    assert found == whole[:limit]
+
+
+@pytest.mark.usefixtures("short_pages")
+def test_every_atom_is_found_however_many() -> None:
+    """Finding atoms call by call gives each once, in order, also along edges and in another form."""
+    engine = engine_with([(0, "references", number) for number in range(1, 9)])
+    assert [one.id for one in every(engine.find, form="short")] == IDS
+    assert [one.id for one in every(engine.find, limit=7)] == IDS[:7]
+    assert {one.id for one in every(engine.find, from_=IDS[0])} == {*IDS[1:]}
+    assert [one.id for one in every(engine.find, form="full", tags=["n1"])] == IDS[1::2]
+
+
+@pytest.mark.usefixtures("short_pages")
+def test_changes_between_two_calls_hide_nothing() -> None:
+    """What exists throughout is found, although the last result of a call is revised or hidden meanwhile."""
+    engine = engine_with([(0, "references", number) for number in range(1, 9)])
+    atoms = every(engine.find)
+    seen = [next(atoms).id for _ in range(3)]
+    engine.revise(seen[-1], "revised")
+    assert [one.id for one in atoms] == [*IDS[3:], seen[-1]]
+    edges = every(engine.edges, IDS[0])
+    ends = [next(edges).dst for _ in range(3)]
+    engine.unlink(IDS[0], "references", ends[-1])
+    assert sorted([*ends, *(edge.dst for edge in edges)]) == sorted(IDS[1:])
+
+
+def test_a_wrong_place_to_continue_is_refused() -> None:
+    """An edge of another atom, and an atom that a walk does not reach any more, are refused."""
+    engine = engine_with([(0, "references", number) for number in range(1, 9)])
+    (edge,) = engine.edges(IDS[0], limit=1)
+    with pytest.raises(InvalidInputError):
+        engine.edges(next(one for one in IDS if one not in (edge.src, edge.dst)), after=edge.place)
+    for wrong in ("edge", (edge.src, edge.dst), 7):
+        with pytest.raises(InvalidInputError):
+            engine.edges(edge.src, after=wrong)  # type: ignore[arg-type]
+    with pytest.raises(InvalidInputError):
+        engine.find(after=-1)
+    last = engine.find(from_=IDS[0])[-1]
+    engine.unlink(IDS[0], "references", last.id)
+    with pytest.raises(ConflictError):
+        engine.find(from_=IDS[0], after=last.place)
+
+
+@pytest.mark.usefixtures("short_pages")
+def test_every_hidden_atom_is_found_once() -> None:
+    """An atom of which an earlier version passes, too, is found once, however many calls it takes."""
+    engine = engine_with([], hidden={1, 4})
+    for one in (0, 2, 7):
+        engine.revise(IDS[one], f"revised {one}")
+    assert [one.id for one in every(engine.find, hidden=True)] == IDS
