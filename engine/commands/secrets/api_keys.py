@@ -68,7 +68,7 @@ _TOKENS: Final = (
     ("pypi-token", "pypi-AgE", r"%s[\w-]{50,}+"),
     ("replicate-token", "r8_", r"%s[0-9A-Za-z]{37}"),
     ("rubygems-key", "rubygems_", r"%s[0-9a-f]{48}"),
-    ("sendgrid-key", "SG.", r"%s[\w-]{22}\.[\w-]{43}"),
+    ("sendgrid-key", "SG.", r"%s[\w-]{16,32}\.[\w-]{32,64}"),
     ("sentry-token", "sntrys_ sntryu_", r"%s[\w+/=-]{40,}+"),
     ("shippo-key", "shippo_live_ shippo_test_", r"%s[0-9a-f]{40}"),
     ("shopify-token", "shpat_ shpca_ shppa_ shpss_", r"%s[0-9A-Fa-f]{32}"),
