@@ -128,16 +128,21 @@ def check_writable(path: Path, store: Path | None) -> None:
     refuse_secret(path, "give the name of a file to write to")
     refuse_inside(path, store, "choose a file that is not inside a store")
     try:
-        if not path.parent.is_dir():
-            raise NotFoundError(
-                f"there is no folder {path.parent} to write {path.name} to", hint="create the folder first"
-            )
+        require_folder(path)
         _regular(path)
         probe = _beside(path)
         make_file(probe, b"", PRIVATE)
         probe.unlink()
     except OSError as error:
         raise system_failure(error, f"{path} cannot be written") from error
+
+
+def require_folder(path: Path) -> None:
+    """Raise NotFoundError if the folder in which `path` is to be created does not exist."""
+    if not path.parent.is_dir():
+        raise NotFoundError(
+            f"there is no folder {path.parent} to write {path.name} to", hint="create the folder first"
+        )
 
 
 def refuse_inside(path: Path, store: Path | None, hint: str) -> None:
@@ -338,6 +343,7 @@ def _locked(root: Path) -> int:
     """Return a file descriptor of the folder, through which the folder is locked (flock)."""
     if "\0" in str(root) or (root.exists() and not root.is_dir()):
         raise InvalidInputError(f"{str(root)!r} is not a folder")
+    require_folder(root)
     make_parents(root / UNFINISHED)
     descriptor = os.open(root, os.O_RDONLY | os.O_DIRECTORY)
     try:

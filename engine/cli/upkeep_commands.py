@@ -28,6 +28,7 @@ from engine.base.errors import (
 )
 from engine.base.json_text import encode
 from engine.base.native import NATIVE
+from engine.base.outside_files import require_folder
 from engine.base.times import shown_time
 from engine.cli.checkpoint_commands import compared, contradicted
 from engine.cli.cli_output import Failure
@@ -118,6 +119,8 @@ def copy(session: Session, source: str, target: str) -> int:
     """
     with translated():
         places = [(os.path.realpath(place.path), place.memory) for place in map(locate, (source, target))]
+        if (file := locate(target).file) is not None:
+            require_folder(file)
     if places[0] == places[1]:
         raise InvalidInputError(f"{source} and {target} are the same store; copy to another place")
     with (

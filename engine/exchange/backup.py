@@ -29,6 +29,7 @@ from engine.base.errors import (
     translated,
 )
 from engine.base.model import Checkpoint
+from engine.base.outside_files import require_folder
 from engine.exchange.journal_import import LINE_BYTES_MAX, EventCheck, JournalReader, accept_all, read_into
 from engine.exchange.journal_lines import Head, LineError, event_line, head_line, read_head, tail_line
 from engine.files.atomic_output import new_file, new_store
@@ -106,6 +107,7 @@ def export_to(store: Store, path: str | Path, progress: Progress = no_progress) 
     """Write the journal of a store to a new file, which appears only when it is complete and was read back.
 
     Raises:
+        NotFoundError: the folder of the file does not exist.
         RefusedError: something exists at `path`.
         CorruptionError: the journal is damaged, or the file does not have the bytes that were written; no
             file is created.
@@ -115,6 +117,7 @@ def export_to(store: Store, path: str | Path, progress: Progress = no_progress) 
 
 def _export_checked(store: Store, path: Path, progress: Progress, *, replace: bool) -> Checkpoint:
     """Write the journal to a temporary file, and read it back before it is moved to its final path."""
+    require_folder(path)
     digest = sha256()
 
     def check(written: Path) -> None:
@@ -141,6 +144,7 @@ def backup(store: Store, path: str | Path, progress: Progress = no_progress) -> 
     Raises:
         InconsistentError: the existing backup is of a different store; or this store was rolled back or has
             forked, and so lacks events that the backup has. The existing backup is kept.
+        NotFoundError: the folder of the file does not exist.
         RefusedError: something that is not a backup exists at `path`.
         CorruptionError: the journal is damaged, or the file does not have the bytes that were written;
             nothing was replaced.

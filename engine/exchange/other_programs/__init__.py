@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from engine.base.errors import InvalidInputError, translated
+from engine.base.outside_files import require_folder
 from engine.exchange.other_programs.program_items import ItemsExported, ReadItems, WriteFile, WriteFolder
 from engine.files.atomic_output import new_file, new_folder
 from engine.store.store import Store
@@ -59,6 +60,7 @@ def export_items(store: Store, form: str, path: str | Path) -> ItemsExported:
 
     Raises:
         InvalidInputError: there is no such format, or the format is a folder and `path` is stdout.
+        NotFoundError: the folder in which `path` is to be created does not exist.
         RefusedError: `path` exists.
     """
     with translated():
@@ -68,12 +70,14 @@ def export_items(store: Store, form: str, path: str | Path) -> ItemsExported:
                     f"the format {form} is a folder, which cannot be written to stdout",
                     hint="name a new folder",
                 )
+            require_folder(Path(path))
             to_folder: WriteFolder = _function(FOLDER_WRITERS, form)
             with new_folder(Path(path)) as folder:
                 return to_folder(store, folder)
         to_file: WriteFile = _function(WRITERS, form)
         if str(path) == STDOUT:
             return to_file(store, sys.stdout.buffer.write)
+        require_folder(Path(path))
         with new_file(Path(path)) as file:
             return to_file(store, file.write)
 

@@ -45,6 +45,7 @@ from engine.base.outside_files import (
     refuse_inside,
     refuse_secret,
     replace_file,
+    require_folder,
 )
 from engine.trust.notes.known_checkpoints import History
 from proofs.errors import ProofError
@@ -119,6 +120,7 @@ def new_key(path: Path, name: str, store: Path | None = None) -> VerifierKey:
 
     Raises:
         InvalidInputError: `name` is not a valid name for a key.
+        NotFoundError: The folder of the file does not exist.
         RefusedError: `path` is inside a store.
         ConflictError: One of the two files already exists.
         EngineError: A file cannot be written.
@@ -131,6 +133,7 @@ def new_key(path: Path, name: str, store: Path | None = None) -> VerifierKey:
         ) from None
     refuse_secret(path, "give the name of the new key's file")
     refuse_inside(path, store, _ELSEWHERE)
+    require_folder(path)
     beside = path.with_name(path.name + VKEY_SUFFIX)
     if beside.exists():
         raise ConflictError(f"{beside} already exists", hint="choose another name for the new key")
