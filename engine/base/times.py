@@ -44,10 +44,16 @@ def parse_moment(text: str, what: str) -> Moment:
     """Return the seq of an event if the text is a number; otherwise parse it as `parse_time` does.
 
     Raises:
-        InvalidInputError: The text is neither a number nor a date or time.
+        InvalidInputError: The text is neither a number nor a date or time; or the number has leading zeros or
+            more than 20 digits.
     """
     if text.isascii() and text.isdigit():
-        return int(text[:20])
+        if text != str(int(text[:20])):
+            raise InvalidInputError(
+                f"{what} {text[:80]!r} is not the seq of an event",
+                hint="write a number without leading zeros",
+            )
+        return int(text)
     return parse_time(text, what)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
@@ -64,6 +65,10 @@ def labels(session: Session, memory: Engine, atoms: Iterable[str]) -> Labels:
         return Labels(labels_of(rows, atoms), full=session.full)
 
 
+_DIGITS = re.compile("(?=.*[0-9])[0-9A-Fa-f-]+")
+"""A text of these characters, with a digit, is meant as an id if no page has this name."""
+
+
 def page_of(memory: Engine, given: str, as_of: Moment | None = None) -> Page | None:
     """Return the page with this path, title or alias; None if `given` is the id of an atom.
 
@@ -73,8 +78,13 @@ def page_of(memory: Engine, given: str, as_of: Moment | None = None) -> Page | N
     """
     try:
         memory.resolve(given)
-    except (InvalidInputError, NotFoundError):
-        return memory.page(given, as_of=as_of)
+    except (InvalidInputError, NotFoundError) as error:
+        try:
+            return memory.page(given, as_of=as_of)
+        except NotFoundError:
+            if _DIGITS.fullmatch(given):
+                raise error from None
+            raise
     return None
 
 

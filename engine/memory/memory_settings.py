@@ -175,6 +175,8 @@ def find_mirror(flag: str | None, memory: str | None = None) -> Path | None:
 
 def _find(flag: str | None) -> _Values:
     if flag is not None:
+        if not flag.strip():
+            raise InvalidInputError("--store is empty", hint="name a store, or omit --store")
         return _Values(flag, "--store")
     if from_environment := os.environ.get(VARIABLE):
         return _Values(from_environment, VARIABLE)

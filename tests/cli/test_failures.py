@@ -107,6 +107,9 @@ INVALID = [
     ["verify-root", "--expect", "abc"],
     ["link", "1111", "references", "2222", "--data", "{"],
     ["init", "--store", "ftp:somewhere"],
+    ["init", "--store", ""],
+    ["find", "--as-of", "007"],
+    ["find", "--as-of", "1" * 21],
     ["add", "a", "--actor", "Not A Label"],
 ]
 
@@ -134,6 +137,42 @@ def test_what_was_never_recorded_is_exit_3(cli: Cli, pair: Pair) -> None:
         ["copy", "no-store", "sqlite:new.db"],
     ):
         failed(cli(*args, "--json"), 3, "not_found")
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        "backup",
+        "export",
+        "export --format mem0",
+        "export --format basic-memory",
+        "log export",
+        "key new",
+        "copy",
+    ],
+)
+def test_a_missing_folder_is_not_made(cli: Cli, pair: Pair, surroundings: Path, args: str) -> None:
+    """Commands that write outside the store exit with 3 if the folder to write to does not exist."""
+    source = ["store"] if args == "copy" else []
+    result = cli(*args.split(), *source, str(surroundings / "missing" / "x"), "--json")
+    failed(result, 3, "not_found")
+    assert "missing to write x to" in result.err
+    assert not (surroundings / "missing").exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("1234", "no atom id begins with 1234"),
+        ("12", "atom id '12' is neither a UUID nor the first 4 or more digits of a UUID"),
+        ("0000000A-0000-8000-8000-000000000001", "is not a UUID in lower case"),
+        ("Plan B", "no page has the path, title or alias 'Plan B'"),
+        ("cafe", "no page has the path, title or alias 'cafe'"),
+    ],
+)
+def test_an_error_is_about_an_id_or_a_page(cli: Cli, pair: Pair, name: str, message: str) -> None:
+    """What looks like an id is answered with an error about ids, other names with one about pages."""
+    assert message in cli("get", name).err
 
 
 def test_an_ambiguous_id_is_exit_6(cli: Cli) -> None:
