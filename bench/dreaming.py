@@ -21,7 +21,7 @@ import json
 import shutil
 import tempfile
 import time
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -201,7 +201,8 @@ def _writes_differently(page: TokenizedText, tokens: Tokens) -> bool:
 
 def _added_tags(engine: Engine) -> dict[str, int]:
     """Return the tags that the dreamer added, with the number of atoms that now have each tag."""
-    counts = engine.tags()
+    found = engine.tags()
+    counts = Counter(found.people) + Counter(found.dreamer)
     added = set[str]()
     for item in engine.log():
         tags = item.detail.get("tags")

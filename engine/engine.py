@@ -37,7 +37,6 @@ from engine.base.validation import (
 )
 from engine.erase.destroy import Stage, ignore_stage
 from engine.followers.requests import FIRST_MAX, Once
-from engine.followers.tags import tag_counts
 from engine.ledger.appender import Sources, random_salt
 from engine.ledger.journal import read_entries, read_entry, read_log
 from engine.ledger.layout import ERASING
@@ -64,6 +63,7 @@ if TYPE_CHECKING:
     from engine.index.copies.duplicates import DuplicateGroup
     from engine.knowledge.dreaming.cycle import DreamReport
     from engine.knowledge.dreaming.dream_config import DreamConfig
+    from engine.knowledge.tag_origins import TagOrigins, Tags
     from engine.query.context.windows import Context
     from engine.query.explore.explore_answers import Form as AnswerForm
     from engine.query.explore.explore_policy import Policy
@@ -149,6 +149,7 @@ class Engine:
             CorruptionError: Bytes of the store are damaged.
         """
         self.actor = label(actor, "actor")
+        self._tag_origins: TagOrigins | None = None
         self._once: Once | None = None
         """The request key of the calls, or None."""
         self._owner = True
@@ -318,7 +319,7 @@ class Engine:
                 view = stack.enter_context(self.view.at(moment))
             past = object.__new__(Engine)
             past.actor, past.view, past._mirror = self.actor, view, None
-            past._once, past._owner = None, True
+            past._once, past._owner, past._tag_origins = None, True, None
             yield past
 
     @embedded_only("the token determines the actor")
@@ -1250,14 +1251,18 @@ class Engine:
             )
 
     @operation(Scope.READ)
-    def tags(self, *, as_of: AsOf | None = None) -> dict[str, int]:
-        """Return a mapping from the caseless form of each tag to the number of live atoms with that tag.
+    def tags(self, *, as_of: AsOf | None = None) -> Tags:
+        """Return the tags of the live atoms with their numbers of atoms: what people gave, what dreams found.
 
         Args:
             as_of: Count the tags of this moment.
         """
         with self.view.at(as_of) as view, view.store.view(view.store.tags) as rows:
-            return tag_counts(rows)
+            if self._tag_origins is None:
+                from engine.knowledge.tag_origins import TagOrigins
+
+                self._tag_origins = TagOrigins()
+            return self._tag_origins.tags(rows)
 
     # Queries: questions
 

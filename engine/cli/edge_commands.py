@@ -268,14 +268,20 @@ def find(
 def tags(session: Session, *, limit: Positive = 100, as_of: AsOf | None = None) -> int:
     """List the tags, each with its number of atoms.
 
-    The most frequent tag comes first. Only live atoms are counted.
+    First come the tags that people gave, then the tags of atoms that have them only because `engine dream`
+    found them. In both lists, the most frequent tag comes first, and --limit applies. Only live atoms are
+    counted.
     """
     with session.reading(as_of) as memory:
-        counts = memory.tags()
-    ranked = sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:limit]
-    session.out.listed(len(ranked), "tag", limit)
-    data = [{"tag": name, "atoms": atoms} for name, atoms in ranked]
-    return session.out.answer(data, [Table(("tag", "atoms"), ((name, str(atoms)) for name, atoms in ranked))])
+        found = memory.tags()
+    data = [
+        {"tag": name, "atoms": atoms, "by": by}
+        for by, counts in (("people", found.people), ("dreamer", found.dreamer))
+        for name, atoms in sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:limit]
+    ]
+    session.out.listed(len(data), "tag", limit)
+    heads = ("tag", "atoms", "by")
+    return session.out.answer(data, [Table(heads, [tuple(map(str, one.values())) for one in data])])
 
 
 def _found(found: Found, form: Form, walked: bool, named: Labels) -> Iterator[Shown]:

@@ -19,7 +19,6 @@ export async function overview({ memory, trust, route, signal }) {
     memory.call("tags", {}, signal),
     memory.call("recent", { limit: RECENT }, signal),
   ]);
-  const most = Object.entries(tags).sort(([, a], [, b]) => b - a);
   return [
     element(
       "div",
@@ -29,7 +28,8 @@ export async function overview({ memory, trust, route, signal }) {
         ? empty(memory)
         : [
             element("p", { class: "muted" }, ...(moment === null ? countsOf(status) : [`There were ${counted(moment + 1, "event")}. Ask a question about this moment.`])),
-            most.length === 0 ? null : element("div", { class: "chips said" }, ...most.slice(0, TAGS_MAX).map(([tag, count]) => tagLink(tag, count, route))),
+            ...chips(tags.people, route),
+            ...(Object.keys(tags.dreamer).length === 0 ? [] : [element("p", { class: "muted" }, "Found by dreams:"), ...chips(tags.dreamer, route)]),
           ]),
     ),
     recent.length === 0 ? null : recentCard(recent, trust, route),
@@ -44,6 +44,11 @@ const empty = (memory) => [
 ];
 
 const countsOf = (status) => [said(`${counted(status.live_atoms, "atom")}, ${counted(status.events, "event")}.`), " Ask a question, or press / to search."];
+
+function chips(tags, route) {
+  const most = Object.entries(tags).sort(([, a], [, b]) => b - a);
+  return most.length === 0 ? [] : [element("div", { class: "chips said" }, ...most.slice(0, TAGS_MAX).map(([tag, count]) => tagLink(tag, count, route)))];
+}
 
 const tagLink = (tag, count, route) =>
   element(

@@ -196,7 +196,10 @@ function showForm(open) {
   at("narrow-button").setAttribute("aria-expanded", String(open));
   if (!open || memory === null) return at("narrow-button").focus();
   const add = (part, word) => go({ ...route.withFilter(part, word), view: null });
-  const tags = () => given().memory.call("tags");
+  const tags = async () => {
+    const { people, dreamer } = await given().memory.call("tags");
+    return { ...dreamer, ...people };
+  };
   at("narrow").replaceChildren(filterForm(add, tags, () => showForm(false)));
   return at("narrow").querySelector("select").focus();
 }

@@ -241,7 +241,7 @@ def test_tags_come_and_go(cli: Cli, pair: Pair) -> None:
     """`tag` and `untag` change the counts of `tags`."""
     cli("tag", pair[1], "kitchen", "tea")
     cli("untag", pair[0], "chores")
-    assert cli("tags").out == "kitchen\t2\ntea\t1\n"
+    assert cli("tags").out == "kitchen\t2\tpeople\ntea\t1\tpeople\n"
 
 
 def test_tombstone_hides_and_revive_brings_back(cli: Cli, pair: Pair) -> None:

@@ -118,4 +118,4 @@ def test_tags_are_counted_over_live_atoms() -> None:
         engine.revise(first, content="One, again")
         engine.tombstone(engine.add("Three", tags=["tea", "hidden"]).subject)
         engine.untag(first, "gone")
-        assert engine.tags() == {"tea": 2}
+        assert engine.tags().people == {"tea": 2}

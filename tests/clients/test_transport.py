@@ -38,6 +38,7 @@ from engine import (
 from engine.base.errors import TooManyRequestsError, UnauthorizedError
 from engine.clients.service_address import parse_address
 from engine.clients.transport import DELAY_MAX, Transport
+from engine.knowledge.tag_origins import Tags
 from tests.clients.support import Forward, Middle, answered, connected, honest, new_store, operation_of
 
 TOKEN = "mr_0123456789abcdefghijklmnopqrstuvwxyzABCDEFG"  # noqa: S105  no service knows it
@@ -152,7 +153,7 @@ def test_a_service_that_is_busy_or_fails_is_tried_again(url: str) -> None:
         with connected(url, middle=failing("add", 2, middle)) as remote:
             assert remote.add(middle.__name__).changed
         with connected(url, middle=failing("tags", 2, middle)) as remote:
-            assert remote.tags() == {}
+            assert remote.tags() == Tags({}, {})
         with connected(url, middle=failing("add", 9, middle), retries=2) as remote, pytest.raises(error):
             remote.add("two")
 
@@ -202,7 +203,7 @@ def test_a_service_says_how_long_to_wait(url: str, header: str | None, least: fl
         return answered(429, b'{"code":"too_many_requests","detail":"too many"}', sent)
 
     with connected(url, middle=failing("tags", 1, later), slept=waits.append) as remote:
-        assert remote.tags() == {}
+        assert remote.tags() == Tags({}, {})
     assert len(waits) == 1
     assert max(least, 0.01) <= waits[0] <= max(least + 2, DELAY_MAX)
 

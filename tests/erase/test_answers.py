@@ -65,7 +65,7 @@ def test_no_search_finds_it() -> None:
     assert engine.recall("passport Quillfeather").hits == ()
     assert {found.id for found in engine.find(limit=9)} == {TWO, THREE}
     assert engine.find(limit=9, filters=Filters(sources=("me.md",))) == []
-    assert engine.tags() == {"paper": 1}
+    assert engine.tags().people == {"paper": 1}
     assert engine.edges(TWO, direction="both", tombstoned=True) == []
     assert engine.edges(ONE, direction="both", tombstoned=True) == []
     assert engine.structured_graph("passport").nodes == ()

@@ -89,7 +89,7 @@ def test_a_category_of_most_texts_is_a_tag_that_recall_does_not_follow() -> None
         added(engine, *(f"Yesterday the kettle leaked because of rust, part {n}." for n in range(30)))
         added(engine, *(f"The bread is on the table number {n}." for n in range(30)))
         engine.dream(config=EAGER)
-        assert {name: count for name, count in engine.tags().items() if name in set(Category)} == {
+        assert {name: count for name, count in engine.tags().dreamer.items() if name in set(Category)} == {
             "causal": 30,
             "temporal": 30,
         }
@@ -102,7 +102,7 @@ def test_a_phrase_that_only_one_text_would_get_is_no_tag() -> None:
         ids = added(engine, "the tide clock is late", "a tide clock for sale")
         engine.tag(ids[0], "mine")
         engine.dream(config=EAGER)
-        assert "tide-clock" not in engine.tags()
+        assert "tide-clock" not in engine.tags().people | engine.tags().dreamer
 
 
 def test_a_name_learned_in_one_cycle_is_spread_in_the_next() -> None:
@@ -279,3 +279,22 @@ def test_mentions_are_bounded_for_each_text() -> None:
         engine.dream(config=config)
         mentioned = [edge for edge in left_in(engine).edges if edge[:2] == (crowd, "mentions")]
         assert len(mentioned) == 3
+
+
+def test_what_people_gave_and_what_dreams_found_are_told_apart() -> None:
+    """`tags` counts a tag for the dreamer on the atoms that have it only because a dream found it."""
+    with engine_on() as engine:
+        ids = added(engine, *(f"Yesterday the kettle leaked because of rust, part {n}." for n in range(12)))
+        engine.tag(ids[0], "Causal")
+        engine.dream(config=EAGER)
+        found = engine.tags()
+        assert (found.people, found.dreamer["causal"]) == ({"causal": 1}, 11)
+        engine.revise(ids[1], content="Yesterday the kettle leaked because of old rust, part 1.")
+        engine.untag(ids[2], "causal")
+        engine.tag(ids[2], "causal")
+        engine.tombstone(ids[3])
+        found = engine.tags()
+        assert (found.people["causal"], found.dreamer["causal"]) == (2, 9)
+        engine.erase(ids[4], "asked for", probe=False)
+        assert engine.tags().dreamer["causal"] == 8
+        assert engine.tags(as_of=0).people == {}
