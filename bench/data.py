@@ -31,6 +31,8 @@ LOCOMO: Final = SHARED / "data" / "locomo-dev"
 HOTPOTQA: Final = SHARED / "data" / "hotpotqa-sample"
 CACM: Final = SHARED / "data" / "cacm"
 NPL: Final = SHARED / "data" / "npl"
+FURTHER_SETS: Final = {name: SHARED / "data" / name for name in ("assistant-chats", "cisi", "adi", "time")}
+"""Name → folder of the other sets of questions."""
 
 _ONSETS: Final = ("b", "br", "c", "d", "f", "g", "h", "k", "l", "m", "n", "p", "pl", "r", "s", "st", "t", "v")
 _VOWELS: Final = ("a", "e", "i", "o", "u", "ai", "ou")

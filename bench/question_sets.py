@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
-from bench.data import CACM, HOTPOTQA, LOCOMO, NPL, SHARED
+from bench.data import CACM, FURTHER_SETS, HOTPOTQA, LOCOMO, NPL, SHARED
 from bench.retrieval.garden import garden
 from bench.retrieval.sets import QuestionSet, read_set
 from engine.base.errors import InvalidInputError
@@ -18,12 +18,17 @@ def _if_available(folder: Path, name: str) -> QuestionSet | None:
     return read_set(folder, name) if folder.is_dir() else None
 
 
+def _shared(folder: Path, name: str) -> Callable[[Path, int], QuestionSet | None]:
+    return lambda _work, _seed: _if_available(folder, name)
+
+
 BUILT_IN: Final[dict[str, Callable[[Path, int], QuestionSet | None]]] = {
-    "locomo": lambda _work, _seed: _if_available(LOCOMO, "locomo"),
-    "hotpotqa": lambda _work, _seed: _if_available(HOTPOTQA, "hotpotqa"),
+    "locomo": _shared(LOCOMO, "locomo"),
+    "hotpotqa": _shared(HOTPOTQA, "hotpotqa"),
     "garden": garden,
-    "cacm": lambda _work, _seed: _if_available(CACM, "cacm"),
-    "npl": lambda _work, _seed: _if_available(NPL, "npl"),
+    "cacm": _shared(CACM, "cacm"),
+    "npl": _shared(NPL, "npl"),
+    **{name: _shared(folder, name) for name, folder in FURTHER_SETS.items()},
 }
 """Name → a function of a working folder and a seed that returns the set, or None if its data is missing."""
 

@@ -26,9 +26,11 @@ from bench.__main__ import heading
 from bench.question_sets import BUILT_IN, sets_of
 from bench.retrieval import dense
 from bench.retrieval.ablation import ablate, ablation_section
+from bench.retrieval.changes import changes_of, changes_section
 from bench.retrieval.judge import Answer, by_category, by_second_judgement, figures, judge
 from bench.retrieval.latency import latency, latency_section
 from bench.retrieval.lexical_rivals import BM25S, FTS, System, lexical
+from bench.retrieval.measures import MEASURES
 from bench.retrieval.ours import all_off, config_with, memroot
 from bench.retrieval.retrieval_table import section
 from engine.base.errors import EngineError
@@ -54,6 +56,10 @@ def main() -> None:
         shutil.rmtree(work, ignore_errors=True)
     if options.json:
         options.json.write_text(json.dumps(report, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    if options.before:
+        changes = changes_of(json.loads(options.before.read_text(encoding="utf-8")), report)
+        print(f"\n{changes_section(changes)}")
+        raise SystemExit(any(one.has_fallen for one in changes))
 
 
 def _options() -> argparse.Namespace:
@@ -90,6 +96,12 @@ def _options() -> argparse.Namespace:
     )
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--json", type=Path, metavar="FILE", help="also write all raw figures to FILE")
+    parser.add_argument(
+        "--before",
+        type=Path,
+        metavar="FILE",
+        help="compare with the figures that an earlier run wrote with --json; fail if a set has fallen",
+    )
     parser.add_argument("--folder", type=Path, help="folder for the stores, on a disk and not in memory")
     options = parser.parse_args()
     if options.latency_atoms is None:
@@ -167,6 +179,10 @@ def _systems(config: RecallConfig, *, with_dense: bool) -> dict[str, System]:
 def _raw(answers: list[Answer]) -> dict[str, Any]:
     parts = {"overall": answers, "second": by_second_judgement(answers)}
     raw: dict[str, Any] = {name: asdict(figures(some)) for name, some in parts.items() if some}
+    values = {
+        name: [m(one.ranking, one.question.relevant) for one in answers] for name, m in MEASURES.items()
+    }
+    raw["values"] = values
     return raw | {"categories": {name: asdict(figures(some)) for name, some in by_category(answers).items()}}
 
 

@@ -42,13 +42,14 @@ Measure = Callable[[Sequence[str], AbstractSet[str]], float]
 """A function that takes a ranking and the relevant documents and returns a number from 0 to 1."""
 
 MEASURES: Final[Mapping[str, Measure]] = {
+    "R@1": lambda ranking, relevant: reciprocal_rank_at(1, ranking, relevant),
     "R@5": lambda ranking, relevant: recall_at(5, ranking, relevant),
     "R@10": lambda ranking, relevant: recall_at(10, ranking, relevant),
     "R@20": lambda ranking, relevant: recall_at(20, ranking, relevant),
     "MRR@10": lambda ranking, relevant: reciprocal_rank_at(10, ranking, relevant),
     "nDCG@10": lambda ranking, relevant: ndcg_at(10, ranking, relevant),
 }
-"""The measures that are reported for each set."""
+"""The measures that are reported for each set. R@1: is the first hit relevant?"""
 
 
 def mean(values: Sequence[float]) -> float:

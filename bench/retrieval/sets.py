@@ -24,8 +24,10 @@ CORPUS: Final = "corpus.jsonl"
 QUERIES: Final = "queries.jsonl"
 UNANSWERABLE: Final = "adversarial"
 
-MAIN: Final[Mapping[str, str]] = {"cacm": "nDCG@10", "npl": "nDCG@10"}
-"""Name of a set → its main measure, for sets of abstracts."""
+MAIN: Final[Mapping[str, str]] = dict.fromkeys(
+    ("cacm", "npl", "assistant-chats", "cisi", "adi", "time"), "nDCG@10"
+)
+"""Name of a set → its main measure, for sets of abstracts and of chats with assistants."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +130,7 @@ def read_set(folder: Path, name: str | None = None) -> QuestionSet:
 
 
 def main_of(name: str) -> str:
-    """Return the main measure of a set: R@5 for HotpotQA, nDCG@10 for CACM and NPL, R@10 for all others.
+    """Return the main measure of a set: R@5 for HotpotQA, nDCG@10 for those in `MAIN`, R@10 for all others.
 
     A question of CACM or NPL often has more than ten relevant documents, so R@10 would often be below 1 for
     a perfect answer.
