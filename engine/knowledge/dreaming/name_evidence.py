@@ -140,7 +140,7 @@ class Judge:
         if len(tokens.words) > 1:
             if is_person(tokens) and (aliases := self._short_forms(tokens)):
                 return Found(tokens, aliases)
-            return self._decided(tokens, self._of(tokens), ())
+            return self._decided(tokens, self._of(tokens), ()) if self._fits(tokens) else None
         if not self._fits(tokens):
             return None
         evidence = self._of(tokens)
@@ -221,7 +221,7 @@ class Judge:
     def _is_frequent(self, tokens: Tokens, evidence: Evidence, found: int) -> bool:
         """Return True if enough texts have the name, given that `found` texts of the sample have it."""
         survey = self._survey
-        if found < self._config.atoms_min or not self._fits(tokens):
+        if found < self._config.atoms_min:
             return False
         count = survey.containing(tokens.words).intersection_cardinality(survey.internal)
         return found * count >= self._least(tokens) * evidence.read
