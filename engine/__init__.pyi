@@ -180,9 +180,6 @@ from .query.recall.recall_answer import (
     Hit as Hit,
 )
 from .query.recall.recall_answer import (
-    Level as Level,
-)
-from .query.recall.recall_answer import (
     Recall as Recall,
 )
 from .query.recall.recall_answer import (

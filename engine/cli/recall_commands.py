@@ -120,9 +120,8 @@ def _about(answer: Recall) -> str:
         f"{len(answer.hits)} of {answer.candidates:,} atoms",
         f"searched for the terms: {' '.join(answer.terms)}",
     ]
-    if answer.hits:
-        entities = f": {', '.join(answer.entities)}" if answer.entities else ""
-        parts.append(f"answered by {answer.level}{entities}")
+    if answer.entities:
+        parts.append(f"and for each of: {', '.join(answer.entities)}")
     parts += answer.notes
     if answer.bridges:
         parts.append("walked " + " ".join(f"#{bridge.tag}" for bridge in answer.bridges))

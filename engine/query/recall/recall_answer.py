@@ -7,18 +7,6 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 
-class Level(StrEnum):
-    """The words of the question that enough atoms cover.
-
-    If enough atoms cover no kind of words, the entities of the question are searched one by one: `SPLIT`.
-    """
-
-    ALL = "all words"
-    NOUNS = "nouns and dates"
-    NAMES = "proper nouns"
-    SPLIT = "split"
-
-
 class Role(StrEnum):
     """The role of a hit: an anchor contains words of the question, a walker is only related to an anchor."""
 
@@ -143,9 +131,8 @@ class Recall:
     """The question without phrases such as "tell me about", and with the names of `matched` replaced."""
     terms: tuple[str, ...]
     """The terms of the question that were looked up in the index."""
-    level: Level
     entities: tuple[str, ...]
-    """The entities of the question that were searched for separately; empty unless `level` is `SPLIT`."""
+    """The entities of the question that were also searched for one by one; empty if enough atoms cover it."""
     bridges: tuple[Bridge, ...]
     """The tags through which hits were found. The tag that added most to the scores of hits comes first."""
     hits: tuple[Hit, ...]

@@ -51,7 +51,7 @@ class Protocol:
     A walker is a hit without words of the question. Places that no anchor can fill go to walkers, unless this
     share is 0."""
     enough: int = 10
-    """The number of atoms that must cover a level of the question (see `Level`)."""
+    """A question that fewer atoms cover is split (`engine.query.recall.recall`)."""
     covers: float = 0.5
     """An atom covers a question if the weights of the question's terms in the atom add up to at least this
     share of the weights of all the question's terms."""

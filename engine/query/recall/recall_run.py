@@ -23,7 +23,7 @@ from engine.ledger.journal import LogState
 from engine.ledger.queries import bodies_of, ids_at, records_of
 from engine.ledger.records import AtomRecord
 from engine.query.recall.atom_set import AtomSet
-from engine.query.recall.recall_answer import Bridge, Level
+from engine.query.recall.recall_answer import Bridge
 from engine.query.recall.recall_config import RecallConfig, Signals
 from engine.query.recall.signals.scoring import MICRO, Lists, WeightedTerm, idf
 from engine.text.language.parts_of_speech import forms_of
@@ -365,7 +365,6 @@ class Ranking:
     """The result of the protocol: the ranked pool, and how its candidates were found."""
 
     pool: Pool
-    level: Level
     entities: tuple[str, ...]
     walked: dict[int, dict[str, float]]
     """The atoms found through shared tags. Each ordinal is mapped to tags, and each tag to the amount that it

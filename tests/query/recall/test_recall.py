@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine import Add, Engine, Level, Link, Protocol, Recall, RecallConfig, Role, Signals
+from engine import Add, Engine, Link, Protocol, Recall, RecallConfig, Role, Signals
 from engine.commands import Command
 from engine.query.recall.signals import relations
 from tests.query.recall.support import ask, fillers, id_of, keys, memory, named, only
@@ -198,58 +198,47 @@ def mentions(word: str, count: int) -> list[Command]:
     return [Add(f"{word} was there on sheet{chr(97 + at)}") for at in range(count)]
 
 
-def level_and_parts(atoms: Sequence[Command], question: str) -> tuple[Level, tuple[str, ...]]:
-    """The level of the answer, and the entities that the question was split into."""
-    found = ask([*atoms, *fillers(40)], question)
-    return found.level, found.entities
+def parts_of(atoms: Sequence[Command], question: str) -> tuple[str, ...]:
+    """The entities that the question was split into."""
+    return ask([*atoms, *fillers(40)], question).entities
 
 
 def test_a_question_with_enough_hits_is_left_whole() -> None:
-    """Ten atoms that cover all words, or half of their weight, are enough for the first level."""
+    """A question is not split if ten atoms cover half of the weight of its words."""
     both = [Add(f"Anna painted the garage on sheet{chr(97 + at)}") for at in range(10)]
-    assert level_and_parts(both, ANNA) == (Level.ALL, ())
-    assert level_and_parts(both[1:], ANNA)[0] is Level.SPLIT
+    assert parts_of(both, ANNA) == ()
+    assert parts_of(both[1:], ANNA) != ()
 
 
 def test_half_of_the_weight_of_the_words_is_enough() -> None:
     """One of two equal words covers a question, one of three does not."""
     atoms = [*mentions("garage", 10), *mentions("bicycle", 10)]
-    assert level_and_parts(atoms, "garage and bicycle")[0] is Level.ALL
-    assert level_and_parts([*atoms, *mentions("copper", 10)], "garage, bicycle, copper")[0] is Level.SPLIT
+    assert parts_of(atoms, "garage and bicycle") == ()
+    assert parts_of([*atoms, *mentions("copper", 10)], "garage, bicycle, copper") != ()
 
 
-def test_with_too_few_hits_only_nouns_count() -> None:
-    """With ten atoms for the noun but too few for the verb, the level is nouns."""
-    atoms = [*mentions("The garage", 10), *mentions("painted", 1)]
-    assert level_and_parts(atoms, "Was the garage painted?") == (Level.NOUNS, ())
-
-
-def test_with_too_few_hits_for_the_nouns_only_names_count() -> None:
-    """With ten atoms for the name but too few for the nouns, the level is names."""
+def test_enough_hits_for_the_names_leave_a_question_whole() -> None:
+    """With ten atoms for the name, a question is not split, however few have its other words."""
     atoms = [*mentions("Anna", 10), *mentions("garage", 1), *mentions("painted", 1)]
-    assert level_and_parts(atoms, ANNA) == (Level.NAMES, ())
+    assert parts_of(atoms, ANNA) == ()
 
 
 def test_a_question_that_nothing_covers_is_split() -> None:
     """With too few atoms even for the names, each of the first three entities is searched for."""
     question = "Did Anna and Boris paint the garage with Clara in Lisbon?"
     atoms = [named("Anna", "Anna slept"), named("Boris", "Boris sang"), named("Clara", "Clara went")]
-    level, entities = level_and_parts(atoms, question)
-    assert level is Level.SPLIT
-    assert entities == ("Anna", "Boris", "Clara")
+    assert parts_of(atoms, question) == ("Anna", "Boris", "Clara")
     assert set(keys(ask([*atoms, *fillers(40)], question).hits)) == {"Anna", "Boris", "Clara"}
 
 
 def test_one_entity_is_not_split() -> None:
-    """A question with one entity is not split; the level that most atoms cover is used."""
-    assert level_and_parts(mentions("kettle", 3), "kettle") == (Level.ALL, ())
-    atoms = [*mentions("The garage", 3), *mentions("painted", 1)]
-    assert level_and_parts(atoms, "Was the garage painted?") == (Level.NOUNS, ())
+    """A question with one entity is not split, however few atoms cover it."""
+    assert parts_of(mentions("kettle", 3), "kettle") == ()
 
 
-def test_words_that_are_nowhere_keep_nobody_from_covering() -> None:
-    """Words that no atom contains do not count for coverage."""
-    assert level_and_parts(mentions("Anna", 10), "Did Anna descale the samovar?") == (Level.ALL, ())
+def test_a_name_in_enough_atoms_covers_a_question_with_an_unknown_word() -> None:
+    """A word that no atom contains does not split a question whose name enough atoms contain."""
+    assert parts_of(mentions("Anna", 10), "Did Anna descale the samovar?") == ()
 
 
 def test_each_entity_has_its_share_of_the_hits() -> None:
@@ -349,7 +338,6 @@ def test_walkers_and_bridges_are_what_they_are_said_to_be(
         assert hit.path or {"near", "source", "feedback"} & signals.keys()
     tags = {step for hit in found.hits for step in hit.path if step.startswith("#")}
     assert tags == {f"#{bridge.tag}" for bridge in found.bridges}
-    assert found.level is Level.SPLIT or not found.entities
 
 
 def test_an_engine_asks_with_the_config_it_was_opened_with() -> None:
