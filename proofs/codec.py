@@ -22,12 +22,14 @@ from proofs.events import (
     RESERVED_KINDS,
     AtomBody,
     AtomDetail,
+    AtomNotedBody,
     Body,
     CheckpointBody,
     CheckpointDetail,
     Detail,
     EdgeBody,
     EdgeDetail,
+    EdgeNotedBody,
     ErasedBody,
     EventKind,
     FactBody,
@@ -37,6 +39,7 @@ from proofs.events import (
     GenesisBody,
     GenesisDetail,
     Header,
+    Origin,
     ReasonBody,
     TagsBody,
     TypeBody,
@@ -117,7 +120,13 @@ DETAILS: dict[EventKind, tuple[Callable[..., Detail], tuple[Check, ...]]] = {
     EventKind.CHECKPOINT: (CheckpointDetail, (_HASH,)),
     EventKind.ERASED: _ATOM_DETAIL,
     EventKind.EDGE_ERASED: _EDGE_DETAIL,
-    EventKind.FOREIGN_HEAD: (ForeignHeadDetail, (_ID, signed(1, limits.SEQ_MAX + 1), _HASH)),
+    EventKind.FOREIGN_HEAD: (
+        ForeignHeadDetail,
+        (_ID, signed(1, limits.SEQ_MAX + 1), _HASH, optional(_HASH)),
+    ),
+    EventKind.VERSION_NOTED: _ATOM_DETAIL,
+    EventKind.ATOM_NOTED: _ATOM_DETAIL,
+    EventKind.EDGE_NOTED: _EDGE_DETAIL,
     **dict.fromkeys(FACT_KINDS, _FACT_DETAIL),
 }
 _HEADERS = {int(kind): (kind, make, HEADER_FIELDS + checks) for kind, (make, checks) in DETAILS.items()}
@@ -128,6 +137,12 @@ _NO_SUBJECT = frozenset(
     {EventKind.GENESIS, EventKind.EDGE_TYPE_REGISTERED, EventKind.CHECKPOINT, EventKind.FOREIGN_HEAD}
 )
 """The kinds of events that have no subject, besides facts without an atom. Their `prev` is null."""
+NEVER_REPEATED = frozenset({EventKind.GENESIS, EventKind.CHECKPOINT})
+"""The kinds of events that have no origin: they are about one store alone."""
+ALWAYS_REPEATED = frozenset({EventKind.VERSION_NOTED, EventKind.ATOM_NOTED, EventKind.EDGE_NOTED})
+"""The kinds of events that always have an origin: what another store stated, and has no effect here."""
+ORIGIN_FIELDS: tuple[Check, ...] = (_ID, uint(limits.SEQ_MAX), uint(255), _HASH, uint())
+"""The checks of the fields of an origin."""
 
 _TAGS = many(text(limits.TAG_BYTES_MAX), limits.TAGS_PER_ATOM_MAX)
 _ATOM_BODY: tuple[Callable[..., Body], tuple[Check, ...]] = (
@@ -191,15 +206,29 @@ BODIES: dict[EventKind, tuple[Callable[..., Body], tuple[Check, ...]]] = {
     ),
     EventKind.EDGE_ERASED: _REASON,
     EventKind.FOREIGN_HEAD: (ForeignHeadBody, (optional(text(limits.NOTE_BYTES_MAX)),)),
+    EventKind.VERSION_NOTED: _ATOM_BODY,
+    EventKind.ATOM_NOTED: (AtomNotedBody, (optional(text(limits.REASON_BYTES_MAX)), _TAGS)),
+    EventKind.EDGE_NOTED: (
+        EdgeNotedBody,
+        (
+            optional(sized(4)),
+            optional(raw_up_to(limits.EDGE_DATA_BYTES_MAX)),
+            optional(text(limits.REASON_BYTES_MAX)),
+        ),
+    ),
     **dict.fromkeys(FACT_KINDS, _FACT_BODY),
 }
 
 
 def encode_header(header: Header) -> bytes:
-    """Return the canonical bytes of the header. The log commits to these bytes."""
-    seq, time, kind, actor, commitment, prev, detail = header
+    """Return the canonical bytes of the header. The log commits to these bytes.
+
+    If the event has an origin, it is the last item of the array.
+    """
+    seq, time, kind, actor, commitment, prev, detail, origin = header
     common = (FORMAT, seq, time, int(kind), actor, commitment, prev)
-    return cbor2.dumps([*common, *detail[: _WIDTHS[kind]]], canonical=True)
+    last = () if origin is None else (origin,)
+    return cbor2.dumps([*common, *detail[: _WIDTHS[kind]], *last], canonical=True)
 
 
 def kind_of(raw: bytes) -> int:
@@ -237,11 +266,16 @@ def decode_header(raw: bytes, seq: int) -> Header:
     if header is None or value[0] != FORMAT or value[1] != seq:
         raise _unsupported_header(fields(value[: len(HEADER_FIELDS)], HEADER_FIELDS, where), seq, where)
     kind, make, checks = header
+    origin = None
+    if len(value) == len(checks) + 1 and type(value[-1]) is list and kind not in NEVER_REPEATED:
+        origin = Origin(*fields(value.pop(), ORIGIN_FIELDS, f"{where}: origin"))
     _, _, time, _, actor, commitment, prev, *detail = fields(value, checks, where)
     made = make(*detail)
     if prev is not None and (kind in _NO_SUBJECT or made == (None,)):
         raise FormError(f"{where}: an event without a subject names a previous event")
-    return Header(seq, time, kind, actor, commitment, prev, made)
+    if origin is None and kind in ALWAYS_REPEATED:
+        raise FormError(f"{where}: an event of this kind has no origin")
+    return Header(seq, time, kind, actor, commitment, prev, made, origin)
 
 
 def _unsupported_header(common: list[Any], seq: int, where: str) -> FormError:

@@ -3,9 +3,8 @@
 Headers are public and permanent; bodies hold all personal data and can be destroyed. Headers and bodies are
 tuples, because a bulk run creates millions of them. The last fields of every body are the further fields: its
 encoding has them in a map at its end. Each of them is None if it is absent. Every body has the fields
-`request`, the key that the client chose for its request, `origin`, the event of another store that this event
-repeats, and `pipeline`, what made the event. The body of an atom also has the fields `meta`, `aliases` and
-`folder`.
+`request`, the key that the client chose for its request, and `pipeline`, what made the event. The body of an
+atom also has the fields `meta`, `aliases` and `folder`.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from typing import Any, Final, NamedTuple
 import cbor2
 
 from proofs import limits
-from proofs.forms import FormError, many, sized, text, uint
+from proofs.forms import FormError, many, text
 
 Scalar = bool | int | float | str
 """The type of a value in `meta`."""
@@ -50,6 +49,9 @@ class EventKind(IntEnum):
     ERASED = 11
     EDGE_ERASED = 13
     FOREIGN_HEAD = 14
+    VERSION_NOTED = 15
+    ATOM_NOTED = 16
+    EDGE_NOTED = 17
     FACT_32, FACT_33, FACT_34, FACT_35, FACT_36, FACT_37, FACT_38, FACT_39 = range(32, 40)
     FACT_40, FACT_41, FACT_42, FACT_43, FACT_44, FACT_45, FACT_46, FACT_47 = range(40, 48)
     FACT_48, FACT_49, FACT_50, FACT_51, FACT_52, FACT_53, FACT_54, FACT_55 = range(48, 56)
@@ -73,7 +75,7 @@ ERASING_KINDS = frozenset({EventKind.ERASED, EventKind.EDGE_ERASED})
 The payload of an earlier event is kept only if the earlier event is itself of one of these kinds.
 """
 
-RESERVED_KINDS = {12: "analyzer_changed", 15: "version_noted", 16: "atom_noted", 17: "edge_noted"}
+RESERVED_KINDS = {12: "analyzer_changed"}
 """Reserved kind numbers, which this format version neither writes nor accepts."""
 
 
@@ -124,8 +126,14 @@ class ForeignHeadDetail(NamedTuple):
     store_id: bytes
     size: int
     """The number of events of the other store, at least 1."""
-    root: bytes
-    """The overall root of the other store at this size."""
+    log_root: bytes
+    """The root of the log of the other store at this size."""
+    root: bytes | None
+    """The overall root of the other store at this size, or None if it is not known."""
+
+    def states(self, store_id: bytes, size: int, root: bytes) -> bool:
+        """Return whether this is the head of a store with this id, size and overall root."""
+        return (store_id, size, root) == (self.store_id, self.size, self.root)
 
 
 class FactDetail(NamedTuple):
@@ -140,10 +148,12 @@ Detail = (
 
 
 class Origin(NamedTuple):
-    """The event of another store that an event repeats."""
+    """The event of another store that an event takes in or restates."""
 
     store_id: bytes
     seq: int
+    kind: int
+    """The number of the kind of the other event."""
     commitment: bytes
     time: int
     """The time of the other event in µs since 1970 UTC: the time at which the change happened."""
@@ -159,7 +169,6 @@ class GenesisBody(NamedTuple):
     row_key: bytes
     """The key from which the salts of hashed rows are computed."""
     request: str | None = None
-    origin: Origin | None = None
     pipeline: str | None = None
 
 
@@ -191,14 +200,13 @@ class AtomBody(NamedTuple):
     If there is a name, the id of the atom is derived from the name.
     """
     request: str | None = None
-    origin: Origin | None = None
+    pipeline: str | None = None
     meta: dict[str, Scalar] | None = None
     """The caller's own fields of the atom, in canonical order. The dictionary is never modified."""
     aliases: tuple[str, ...] | None = None
     """Alternative names of the subject of the text."""
     folder: str | None = None
     """The folder that contains the source."""
-    pipeline: str | None = None
 
 
 class TagsBody(NamedTuple):
@@ -206,7 +214,6 @@ class TagsBody(NamedTuple):
 
     tags: tuple[str, ...]
     request: str | None = None
-    origin: Origin | None = None
     pipeline: str | None = None
 
 
@@ -218,7 +225,6 @@ class ReasonBody(NamedTuple):
 
     reason: str
     request: str | None = None
-    origin: Origin | None = None
     pipeline: str | None = None
 
 
@@ -235,7 +241,6 @@ class ErasedBody(NamedTuple):
     Anyone who has the key of atom ids can test whether a guessed text is one of the destroyed contents.
     """
     request: str | None = None
-    origin: Origin | None = None
     pipeline: str | None = None
 
 
@@ -244,7 +249,6 @@ class TypeBody(NamedTuple):
 
     name: str
     request: str | None = None
-    origin: Origin | None = None
     pipeline: str | None = None
 
 
@@ -254,7 +258,6 @@ class EdgeBody(NamedTuple):
     weight: bytes
     data: bytes
     request: str | None = None
-    origin: Origin | None = None
     pipeline: str | None = None
 
 
@@ -263,7 +266,6 @@ class CheckpointBody(NamedTuple):
 
     roots: tuple[tuple[str, bytes], ...]
     request: str | None = None
-    origin: Origin | None = None
     pipeline: str | None = None
 
 
@@ -272,7 +274,32 @@ class ForeignHeadBody(NamedTuple):
 
     note: str | None
     request: str | None = None
-    origin: Origin | None = None
+    pipeline: str | None = None
+
+
+class AtomNotedBody(NamedTuple):
+    """The body of an event that records a statement about an atom without an effect: a reason, and tags.
+
+    The reason is None if an erasure reaches the statement, or if its payload is destroyed in the other store.
+    """
+
+    reason: str | None
+    tags: tuple[str, ...]
+    request: str | None = None
+    pipeline: str | None = None
+
+
+class EdgeNotedBody(NamedTuple):
+    """The body of an event that records a statement about an edge without an effect.
+
+    The weight and the data are those of an edge that was added. All three fields are None if the payload is
+    destroyed in the other store.
+    """
+
+    weight: bytes | None
+    data: bytes | None
+    reason: str | None
+    request: str | None = None
     pipeline: str | None = None
 
 
@@ -281,7 +308,6 @@ class FactBody(NamedTuple):
 
     data: bytes
     request: str | None = None
-    origin: Origin | None = None
     pipeline: str | None = None
 
 
@@ -295,6 +321,8 @@ Body = (
     | EdgeBody
     | CheckpointBody
     | ForeignHeadBody
+    | AtomNotedBody
+    | EdgeNotedBody
     | FactBody
 )
 
@@ -318,6 +346,8 @@ class Header(NamedTuple):
     None for the first event on a subject, and always for an event without a subject.
     """
     detail: Detail
+    origin: Origin | None = None
+    """The event of another store that this event takes in or restates, or None."""
 
 
 class Entry(NamedTuple):
@@ -332,8 +362,8 @@ class Entry(NamedTuple):
     @property
     def time(self) -> int:
         """The time at which the change happened: the time of the origin or, without one, of the header."""
-        body = self.body
-        return self.header.time if body is None or body.origin is None else body.origin.time
+        header = self.header
+        return header.time if header.origin is None else header.origin.time
 
 
 def is_scalar(value: object) -> bool:
@@ -359,28 +389,15 @@ def is_meta(value: object) -> bool:
     )
 
 
-_ORIGIN: Final = (sized(16), uint(limits.SEQ_MAX), sized(32), uint())
-
-
-def is_origin(value: object) -> bool:
-    """Return whether `value` may be the origin of an event."""
-    return (
-        type(value) is list
-        and len(value) == len(_ORIGIN)
-        and all(check(item) for check, item in zip(_ORIGIN, value, strict=True))
-    )
-
-
 FURTHER: Final[tuple[tuple[str, Callable[[Any], bool]], ...]] = (
     ("request", text(limits.REQUEST_BYTES_MAX, 1)),
-    ("origin", is_origin),
+    ("pipeline", text(limits.PIPELINE_BYTES_MAX, 1)),
     ("meta", is_meta),
     ("aliases", many(text(limits.ALIAS_BYTES_MAX, 1), limits.ALIASES_MAX, 1)),
     ("folder", text(limits.FOLDER_BYTES_MAX, 1)),
-    ("pipeline", text(limits.PIPELINE_BYTES_MAX, 1)),
 )
 """The name and check of each further field, indexed by the number of the field."""
-OF_EVERY_BODY: Final = (0, 1, 5)
+OF_EVERY_BODY: Final = (0, 1)
 """The numbers of the further fields that every body may have. The body of an atom may have all of them."""
 
 
@@ -404,5 +421,5 @@ def read_further(value: Any, allowed: Sequence[int], where: str) -> dict[str, An
         if type(number) is not int or number not in allowed or not FURTHER[number][1](item):
             raise FormError(f"{where}: further field {number!r:.20} is malformed")
         name = FURTHER[number][0]
-        found[name] = Origin(*item) if name == "origin" else tuple(item) if type(item) is list else item
+        found[name] = tuple(item) if type(item) is list else item
     return found

@@ -82,7 +82,7 @@ def check_seen(claim: HeadSeen, fields: list[Any], heads: Heads) -> SeenHead:
     """
     header = header_in(heads.log, *checked_fields(fields, (RAW, RAW), "the witness of a head that was seen"))
     seen = header.detail
-    if not isinstance(seen, ForeignHeadDetail) or (claim.store_id, claim.size, claim.root) != seen:
+    if not isinstance(seen, ForeignHeadDetail) or not seen.states(claim.store_id, claim.size, claim.root):
         raise ProofError("header", f"event {header.seq} does not record that this head was seen")
     return SeenHead(claim, header)
 

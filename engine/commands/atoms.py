@@ -178,7 +178,7 @@ class Revise(_ReusableFields):
         record = live(tx, self.id, "revise")
         # Without `created` in the body, the atom would get the time of the revision.
         before = tx.body(record)._replace(
-            tags=record.tags, created=record.created, request=None, origin=None, pipeline=None
+            tags=record.tags, created=record.created, request=None, pipeline=None
         )
         values = {name: getattr(self, name) for name in _REVISABLE}
         changed = {name: value for name, value in values.items() if not isinstance(value, Unchanged)}

@@ -25,7 +25,7 @@ from backends.base import Reader
 from engine.base import limits
 from engine.base.errors import CorruptionError
 from engine.followers.base import check_cursor, read_cursor
-from engine.followers.trees import TreesFollower, stored_value
+from engine.followers.trees import CREATING_KINDS, TreesFollower, stored_value, subject_of
 from engine.ledger.journal import LogState, read_header, subject_key
 from engine.ledger.layout import (
     ATOM,
@@ -79,8 +79,11 @@ _STATES: Final = {
     EventKind.EDGE_REMOVED: State.TOMBSTONED,
     EventKind.EDGE_ERASED: State.ERASED,
 }
-"""The state of an atom or edge after an event of each kind."""
-_CREATING: Final = frozenset({EventKind.ATOM_ADDED, EventKind.EDGE_ADDED})
+"""The state of an atom or edge after an event of each kind. Other kinds do not change the state.
+
+An event with tags that restates one of another store does not, either: its atom may be hidden.
+"""
+_TAGGING: Final = frozenset({EventKind.TAGS_ADDED, EventKind.TAGS_REMOVED})
 
 
 class Evidence:
@@ -198,9 +201,11 @@ class Evidence:
         return record
 
     def _state_after(self, header: Header) -> tuple[State | int | None, int]:
-        """Return the state and ordinal of an atom after the last event on it, which may be a fact."""
-        while isinstance(header.detail, FactDetail) and header.prev is not None and header.detail.id:
-            value = stored_value(self._rows, "atoms", header.detail.id)
+        """Return the state and ordinal of an atom or edge after the last event on it, of any kind."""
+        while header.prev is not None and (
+            header.kind not in _STATES or (header.origin is not None and header.kind in _TAGGING)
+        ):
+            value = stored_value(self._rows, *subject_of(header))
             if value is not None and value.last_seq >= header.seq:
                 return value.state, value.ordinal
             header, _ = read_header(self._rows, header.prev)
@@ -220,7 +225,7 @@ class Evidence:
             return None
         record = decode_edge(raw)
         header = self._last_header("edges", key, record.last_seq)
-        if record[:4] != (src, code, dst, _STATES.get(header.kind)):
+        if record[:4] != (src, code, dst, self._state_after(header)[0]):
             raise _contradiction("edges", key)
         return record
 
@@ -284,7 +289,7 @@ class Evidence:
             value = stored_value(self._rows, namespace, key)
             if value is not None:
                 last = value.last_seq
-            elif header.kind in _CREATING and self._is_first(header):
+            elif header.kind in CREATING_KINDS and self._is_first(header):
                 last = seq  # a second event would have written a value
         if seq != last or subject_key(header.detail) != key:
             raise _contradiction(namespace, key)

@@ -58,12 +58,14 @@ class AppendFact:
 
 @dataclass(frozen=True, slots=True)
 class RecordForeignHead:
-    """Record that this store saw another store in the state with this overall root."""
+    """Record that this store saw another store in the state with this log root."""
 
     store_id: bytes
     size: int
     """The number of events of the other store, at least 1."""
-    root: bytes
+    log_root: bytes
+    root: bytes | None = None
+    """The overall root at this size, if it is known."""
     note: str | None = None
     """The checkpoint note with this head, if there is one."""
 
@@ -74,7 +76,10 @@ class RecordForeignHead:
             InvalidInputError: The head is of this store, or a field is not valid.
             LimitError: The size is above the largest size, or the note is too long.
         """
-        if len(self.store_id) != STORE_ID_BYTES or len(self.root) != DIGEST_BYTES:
+        roots = (self.log_root, self.root)
+        if len(self.store_id) != STORE_ID_BYTES or any(
+            r is not None and len(r) != DIGEST_BYTES for r in roots
+        ):
             raise InvalidInputError("a store id has 16 bytes, and a root has 32")
         if self.store_id == read_identity(tx.rows).store_id:
             raise InvalidInputError("the head is of this store; only heads of other stores are recorded")
@@ -82,7 +87,7 @@ class RecordForeignHead:
             raise InvalidInputError("a store has at least one event")
         if self.note is not None and len(self.note.encode()) > limits.NOTE_BYTES_MAX:
             raise LimitError(f"the note is over {limits.NOTE_BYTES_MAX} bytes")
-        detail = ForeignHeadDetail(self.store_id, self.size, self.root)
+        detail = ForeignHeadDetail(self.store_id, self.size, self.log_root, self.root)
         return receipt(
             "", State.LIVE, tx.append(EventKind.FOREIGN_HEAD, None, detail, ForeignHeadBody(self.note))
         )

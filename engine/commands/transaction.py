@@ -35,7 +35,7 @@ from engine.ledger.records import (
     read_edge,
     type_code,
 )
-from proofs.events import AtomBody, Body, Detail, EdgeDetail, Entry, EventKind, FactDetail
+from proofs.events import AtomBody, AtomDetail, Body, Detail, EdgeDetail, Entry, EventKind, FactDetail, Origin
 from proofs.leaves import State, edge_key
 
 if TYPE_CHECKING:
@@ -355,10 +355,13 @@ class Transaction:
         """The counters of the records after the events of this transaction."""
         return Counters(self._next_ordinal, self._predicates, self._early_facts)
 
-    def append(self, kind: EventKind, prev: int | None, detail: Detail, body: Body) -> EventRef:
+    def append(
+        self, kind: EventKind, prev: int | None, detail: Detail, body: Body, origin: Origin | None = None
+    ) -> EventRef:
         """Append one event, and return a reference to it (`events`).
 
-        An event that adds or revises an atom takes `next_ordinal`. The rows of the event are computed later,
+        An event that holds a version of an atom takes `next_ordinal`. `origin` is the event of another store
+        that this event takes in or restates. The rows of the event are computed later,
         together with those of other events: when a command reads one of them, or when all commands are
         decided.
         """
@@ -366,7 +369,7 @@ class Transaction:
             body = self.screen.body(kind, body)
         if body.request != self._request or body.pipeline != self._pipeline:
             body = body._replace(request=self._request, pipeline=self._pipeline)
-        if kind is EventKind.ATOM_ADDED or kind is EventKind.ATOM_REVISED:
+        if isinstance(detail, AtomDetail) and detail.ordinal == self._next_ordinal:
             self._next_ordinal += 1
         elif kind is EventKind.EDGE_TYPE_REGISTERED:
             self._predicates += 1
@@ -374,7 +377,7 @@ class Transaction:
             self._early_facts += 1
         elif kind is EventKind.ERASED:
             self._destroyed = True
-        return self._appender.append(kind, prev, detail, body)
+        return self._appender.append(kind, prev, detail, body, origin)
 
     @property
     def nothing_destroyed(self) -> bool:

@@ -19,8 +19,18 @@ from engine.base.json_text import JsonError, parse
 from engine.ledger.journal import Identity, RawEntry
 from engine.store.views import Roots
 from proofs import forms
-from proofs.codec import BODIES, DETAILS, encode_body, encode_header
-from proofs.events import FURTHER, Body, Detail, Entry, EventKind, Header, further_numbers, read_further
+from proofs.codec import BODIES, DETAILS, ORIGIN_FIELDS, encode_body, encode_header
+from proofs.events import (
+    FURTHER,
+    Body,
+    Detail,
+    Entry,
+    EventKind,
+    Header,
+    Origin,
+    further_numbers,
+    read_further,
+)
 from proofs.forms import Check, FormError, sized, text, uint
 from proofs.hashing import DIGEST_BYTES, FORMAT, NAMESPACES, SALT_BYTES, commitment
 from proofs.leaves import ID_BYTES
@@ -47,7 +57,6 @@ _KINDS: Final = {kind.name.lower(): kind for kind in EventKind}
 _HASH: Final = sized(32)
 _SALT: Final = (sized(SALT_BYTES),)
 _SEQ: Final = (uint(SEQ_MAX),)
-_ORIGIN: Final = (sized(ID_BYTES), uint(SEQ_MAX), _HASH, uint(INTEGER_MAX))
 _COMMON: Final = (uint(INTEGER_MAX), text(LABEL_CHARS_MAX), _HASH, forms.optional(uint(SEQ_MAX)))
 """The checks of the fields that every header has: time, actor, commitment, prev."""
 
@@ -155,8 +164,10 @@ def event_line(raw: RawEntry) -> bytes:
     payload: dict[str, Any] = {"erased": _to_json(raw.erased)}
     if body is not None and raw.payload is not None:
         payload = {"body": _by_name(body), "salt": raw.payload[:SALT_BYTES].hex()}
+    origin = {} if header.origin is None else {"origin": _by_name(header.origin)}
     return canonical(
-        {
+        origin
+        | {
             "actor": header.actor,
             "commitment": header.commitment.hex(),
             "detail": _by_name(header.detail),
@@ -170,7 +181,7 @@ def event_line(raw: RawEntry) -> bytes:
     )
 
 
-def _by_name(value: Detail | Body) -> dict[str, Any]:
+def _by_name(value: Detail | Body | Origin) -> dict[str, Any]:
     """Return the fields by name, without optional fields that are None."""
     pairs = zip(value._fields, value, strict=True)
     return {name: _to_json(field) for name, field in pairs if field is not None or name not in _OPTIONAL}
@@ -219,7 +230,8 @@ def _event(fields: dict[str, Any], seq: int) -> RawEntry:
         _COMMON,
     )
     detail = _build(*DETAILS[kind], _object(fields, "detail"))
-    header = Header(seq, time, kind, actor, committed, prev, detail)
+    origin = _build(Origin, ORIGIN_FIELDS, _object(fields, "origin")) if "origin" in fields else None
+    header = Header(seq, time, kind, actor, committed, prev, detail, origin)
     raw_header = encode_header(header)
     leaf = leaf_hash(raw_header)
     payload = _object(fields, "payload")
@@ -229,9 +241,7 @@ def _event(fields: dict[str, Any], seq: int) -> RawEntry:
     (salt,) = _fields([payload.get("salt")], _SALT)
     values = dict(_object(payload, "body"))
     further = {
-        number: _further_field(name, values.pop(name))
-        for number, (name, _) in enumerate(FURTHER)
-        if name in values
+        number: _further_field(values.pop(name)) for number, (name, _) in enumerate(FURTHER) if name in values
     }
     body = _build(*BODIES[kind], values)
     if further:
@@ -266,10 +276,8 @@ def _fields(values: list[Any], checks: Sequence[Check]) -> list[Any]:
         raise LineError(str(error)) from None
 
 
-def _further_field(name: str, value: Any) -> Any:
+def _further_field(value: Any) -> Any:
     """Return the value of an optional field; floats in a `meta` object are decoded from binary64."""
-    if name == "origin" and isinstance(value, list) and len(value) == len(_ORIGIN):
-        return [_value(item, check) for item, check in zip(value, _ORIGIN, strict=True)]
     if not isinstance(value, dict):
         return value
     floats = {key: one[_FLOAT] for key, one in value.items() if isinstance(one, dict) and [*one] == [_FLOAT]}

@@ -15,7 +15,7 @@ from engine.ledger.appender import RECORDS_NAME, RECORDS_VERSION
 from engine.ledger.fold import Overlay, fold
 from engine.ledger.layout import COUNTERS, RECORD_PREFIXES
 from engine.ledger.records import Counters, encode_counters, read_counters
-from proofs.events import AtomDetail, Entry, EventKind, FactDetail, TypeDetail
+from proofs.events import AtomDetail, Entry, FactDetail, TypeDetail
 
 
 class Records(Follower):
@@ -36,13 +36,10 @@ def count(entries: Iterable[Entry], counters: Counters) -> Counters:
     next_ordinal, predicates, early_facts = counters
     for entry in entries:
         detail = entry.header.detail
-        if isinstance(detail, AtomDetail) and entry.header.kind in _NUMBERING:
+        if isinstance(detail, AtomDetail):
             next_ordinal = max(next_ordinal, detail.ordinal + 1)
         elif isinstance(detail, TypeDetail):
             predicates += 1
         elif isinstance(detail, FactDetail) and detail.id is not None and entry.header.prev is None:
             early_facts += 1  # a recorded atom has an event that a fact on it would name
     return Counters(next_ordinal, predicates, early_facts)
-
-
-_NUMBERING = frozenset({EventKind.ATOM_ADDED, EventKind.ATOM_REVISED})

@@ -279,14 +279,14 @@ def _changes(entry: Entry) -> Iterator[tuple[SetName, int, bool]]:
     elif isinstance(body, TagsBody):
         for tag in body.tags:
             yield (Group.TAG, tag_identity(tag)), ordinal, kind is EventKind.TAGS_ADDED
-    elif kind is EventKind.ATOM_ADDED or kind is EventKind.ATOM_REVISED:
+    elif isinstance(body, AtomBody):
         if detail.replaced is not None:
             yield LIVE, detail.replaced, False
-        if isinstance(body, AtomBody):
+        if kind is not EventKind.VERSION_NOTED:
             yield LIVE, ordinal, True
-            created = entry.time if body.created is None else body.created
-            for name in _sets_of(body, created):
-                yield name, ordinal, True
+        created = entry.time if body.created is None else body.created
+        for name in _sets_of(body, created):
+            yield name, ordinal, True
 
 
 def _remove_from_all(

@@ -26,7 +26,9 @@ from proofs.hashing import position, value_digest
 from proofs.leaves import Direction, State, Value, decode_value, edge_key, edge_leaf, encode_value
 
 _CONTENT_KINDS = frozenset({EventKind.ATOM_ADDED, EventKind.ATOM_REVISED, EventKind.EDGE_ADDED})
-_CREATING_KINDS = frozenset({EventKind.ATOM_ADDED, EventKind.EDGE_ADDED})
+_ADDING_KINDS = frozenset({EventKind.ATOM_ADDED, EventKind.EDGE_ADDED})
+CREATING_KINDS = _ADDING_KINDS | ERASING_KINDS
+"""The kinds of events that may be the first on an atom or edge. Another store may have erased it before."""
 _STATES_AFTER = {
     EventKind.ATOM_TOMBSTONED: State.TOMBSTONED,
     EventKind.EDGE_REMOVED: State.TOMBSTONED,
@@ -152,7 +154,7 @@ def added_leaves(entries: Sequence[Entry]) -> tuple[Digests, Digests, list[int]]
     leaves: dict[str, Digests] = {"atoms": {}, "edges": {}}
     rest = []
     for at, (header, _, _) in enumerate(entries):
-        if header.prev is None and header.kind in _CREATING_KINDS:
+        if header.prev is None and header.kind in _ADDING_KINDS:
             namespace, key = subject_of(header)
             raw = encode_value(first_value(header))
             leaves[namespace] |= dict.fromkeys(_places(namespace, key), value_digest(namespace, raw))
@@ -190,7 +192,7 @@ def _changed_values(
                 at = header.prev - first
                 earlier = entries[at].header if at >= 0 else read_header(rows, header.prev)[0]
                 if subject_of(earlier) == subject:
-                    before = first_value(earlier) if earlier.kind in _CREATING_KINDS else None
+                    before = first_value(earlier) if earlier.kind in CREATING_KINDS else None
                     if at < 0:
                         stored[subject] = before
         after = value_after(header, before)
@@ -236,7 +238,7 @@ def read_value(rows: Lookup, namespace: str, key: bytes) -> Value | None:
     if record is None:
         return None
     header, _ = read_header(rows, record.last_seq)
-    if header.kind not in _CREATING_KINDS or subject_of(header) != (namespace, key):
+    if header.kind not in CREATING_KINDS or subject_of(header) != (namespace, key):
         raise CorruptionError(
             f"the value of {namespace} {key.hex()} is missing",
             hint="run `engine verify-root`, then `engine rebuild`",
@@ -258,7 +260,8 @@ def stored_value(rows: Lookup, namespace: str, key: bytes) -> Value | None:
 def first_value(header: Header) -> Value:
     """Return the value of a leaf after the event that created its atom or edge."""
     ordinal = header.detail.ordinal if isinstance(header.detail, AtomDetail) else 0
-    return Value(State.LIVE, ordinal, 1, header.seq, header.seq, header.seq, header.commitment)
+    state = State.ERASED if header.kind in ERASING_KINDS else State.LIVE
+    return Value(state, ordinal, 1, header.seq, header.seq, header.seq, header.commitment)
 
 
 def _follows_from_header(value: Value) -> bool:
@@ -272,7 +275,7 @@ def value_after(header: Header, before: Value | None) -> Value | None:
     """
     kind = header.kind
     if before is None:
-        return first_value(header) if kind in _CREATING_KINDS else None
+        return first_value(header) if kind in CREATING_KINDS else None
     erased = before.state == State.ERASED
     if kind is EventKind.ATOM_ADDED and not erased:
         return None

@@ -58,7 +58,7 @@ LoadBodies = Callable[[Reader, int, Sequence[int]], Sequence[AtomBody | None]]
 """A function (rows, start, seqs) that returns the atom body of each event; None if the payload is destroyed.
 `seqs` are the events that assigned the ordinals from `start` on."""
 
-_ORDINAL_KINDS = (EventKind.ATOM_ADDED, EventKind.ATOM_REVISED)
+_ORDINAL_KINDS = (EventKind.ATOM_ADDED, EventKind.ATOM_REVISED, EventKind.VERSION_NOTED)
 _DOCUMENT_KINDS = (*_ORDINAL_KINDS, EventKind.ERASED)
 BULK_DOCUMENTS: Final = 4096
 """The batches of bulk work end at multiples of this number of ordinals. When batches ended at other ordinals,
@@ -141,14 +141,18 @@ class IndexFollower(Follower):
         tail = self._sealed_tail(rows, sizes[0])
         documents = list(tail.documents)
         erased: set[int] = set()
+        assigning: list[int] = []
+        """The seqs of the entries that assign an ordinal. An erasure does so if the atom was not recorded."""
         for entry in changing:
-            if entry.header.kind is EventKind.ERASED:
-                erased |= _erase(entry.header, rows, tail.start, documents)
-            else:
+            header = entry.header
+            if header.kind is not EventKind.ERASED or _ordinal(header) == tail.start + len(documents):
                 _append_document(entry, tail.start, documents)
+                assigning.append(header.seq)
+            if header.kind is EventKind.ERASED:
+                erased |= _erase(header, rows, tail.start, documents)
         count = tail.start + len(documents)
         start = count - count % SEGMENT_DOCUMENTS
-        _put_document_rows(batch, changing, tail, documents, start)
+        _put_document_rows(batch, assigning, tail, documents, start)
         for ordinal in erased:
             batch.put(document_key(ordinal), _DESTROYED)
         changes: Digests = {}
@@ -309,8 +313,7 @@ def read_bodies(rows: Reader, start: int, seqs: Sequence[int]) -> list[AtomBody 
         if raw is None:
             raise CorruptionError(f"journal header {seq} is missing", family="journal", seq=seq)
         header = decode_header(raw, seq) if entry is None else entry.header
-        assigned = header.detail.ordinal if isinstance(header.detail, AtomDetail) else None
-        if header.kind not in _ORDINAL_KINDS or assigned != ordinal:
+        if header.kind not in _DOCUMENT_KINDS or _ordinal(header) != ordinal:
             raise CorruptionError(
                 f"{describe(document_key(ordinal))} names event {seq}, which did not assign this ordinal",
                 hint="run `engine rebuild`",
@@ -320,25 +323,28 @@ def read_bodies(rows: Reader, start: int, seqs: Sequence[int]) -> list[AtomBody 
     return bodies
 
 
+def _ordinal(header: Header) -> int | None:
+    return header.detail.ordinal if isinstance(header.detail, AtomDetail) else None
+
+
 def _append_document(entry: Entry, start: int, documents: list[NewDocument]) -> None:
     """Append the document of an event to `documents`, whose first element has the ordinal `start`."""
-    detail, ordinal = entry.header.detail, start + len(documents)
-    if not isinstance(detail, AtomDetail) or detail.ordinal != ordinal:
+    ordinal = start + len(documents)
+    if _ordinal(entry.header) != ordinal:
         raise CorruptionError(f"event {entry.header.seq} does not assign the next ordinal, {ordinal}")
     documents.append(NewDocument(atom_body(entry.body)))
 
 
 def _put_document_rows(
-    batch: Batch, changing: Sequence[Entry], tail: Tail, documents: Sequence[NewDocument], start: int
+    batch: Batch, seqs: Sequence[int], tail: Tail, documents: Sequence[NewDocument], start: int
 ) -> None:
     """Put the rows of destroyed documents, and the rows of the new tail, into the batch.
 
-    `changing` are the new entries that change documents; `tail` is the tail before them, and `documents` are
+    `seqs` are the new entries that assign an ordinal; `tail` is the tail before them, and `documents` are
     the documents of this tail and of these entries.
     """
     for ordinal in range(tail.start, min(tail.end, start)):
         batch.delete(document_key(ordinal))
-    seqs = [entry.header.seq for entry in changing if entry.header.kind in _ORDINAL_KINDS]
     for ordinal in range(max(tail.end, start), tail.start + len(documents)):
         batch.put(document_key(ordinal), seqs[ordinal - tail.end].to_bytes(8, "big"))
     for ordinal, document in enumerate(documents[: max(start - tail.start, 0)], tail.start):

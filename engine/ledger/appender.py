@@ -47,6 +47,7 @@ from proofs.events import (
     EventKind,
     FactDetail,
     Header,
+    Origin,
 )
 from proofs.hashing import commitment
 from proofs.log import Frontier, leaf_hash
@@ -88,8 +89,8 @@ Otherwise a batch with too many bytes would be detected late.
 """
 
 
-Draft = tuple[EventKind, int | None, Detail, Body]
-"""An event before it is encoded: its kind, the seq of the previous event on the subject, detail and body."""
+Draft = tuple[EventKind, int | None, Detail, Body, Origin | None]
+"""An event before it is encoded: its kind, the seq of the previous event on the subject, and other fields."""
 
 
 class Run(NamedTuple):
@@ -126,8 +127,8 @@ def encoded(
             # Measured: `tuple.__new__` takes half of the time of the constructors of the named tuples.
             new, first = tuple.__new__, int.from_bytes(frontier[:8], "big")
             entries = [
-                new(Entry, (new(Header, (seq, time, kind, actor, mark, prev, detail)), body, leaf))
-                for seq, ((kind, prev, detail, body), time, mark, leaf) in enumerate(
+                new(Entry, (new(Header, (seq, time, kind, actor, mark, prev, detail, origin)), body, leaf))
+                for seq, ((kind, prev, detail, body, origin), time, mark, leaf) in enumerate(
                     zip(drafts, times, commitments, leaves, strict=True), first
                 )
             ]
@@ -141,10 +142,10 @@ def encoded_twin(
     """Do the work of `encoded` in Python. The arguments and the result are the same as for `encoded`."""
     rows: dict[bytes, bytes] = {}
     entries, log, size = [], Frontier.from_bytes(frontier), 0
-    for (kind, prev, detail, body), salt, time in zip(drafts, salts, times, strict=True):
+    for (kind, prev, detail, body, origin), salt, time in zip(drafts, salts, times, strict=True):
         seq = log.size
         raw_body = encode_body(body)
-        header = Header(seq, time, kind, actor, commitment(salt, raw_body), prev, detail)
+        header = Header(seq, time, kind, actor, commitment(salt, raw_body), prev, detail, origin)
         raw_header = encode_header(header)
         leaf = leaf_hash(raw_header)
         log.append(leaf)
@@ -210,7 +211,9 @@ class Appender:
         """The number of events in the log, including all drafts."""
         return self._first + len(self.events)
 
-    def append(self, kind: EventKind, prev: int | None, detail: Detail, body: Body) -> EventRef:
+    def append(
+        self, kind: EventKind, prev: int | None, detail: Detail, body: Body, origin: Origin | None = None
+    ) -> EventRef:
         """Append one event, which may wait, and return a reference to it.
 
         The reference gets its `event_id` when the event does not wait any longer (`settle`).
@@ -232,7 +235,7 @@ class Appender:
         _set_seq(event, seq)
         _set_kind(event, kind)
         events.append(event)
-        self._drafts.append((kind, prev, detail, body))
+        self._drafts.append((kind, prev, detail, body, origin))
         if type(detail) is EdgeDetail:
             self.changed.add(detail)
         elif isinstance(detail, (AtomDetail, FactDetail)) and detail.id is not None:
@@ -271,7 +274,7 @@ class Appender:
         rows.update(run.rows)
         for event, entry in zip(self.events[at:], run.entries, strict=True):
             _set_event_id(event, entry[0][4].hex())
-        kind, _, detail, _ = drafts[-1]
+        kind, _, detail, *_ = drafts[-1]
         if kind in ERASING_KINDS:  # an event of these kinds does not wait, so it is the last of its run
             rows[erasure_key(subject_key(detail))] = encode_seq(run.entries[-1].header.seq)
         fold(run.entries, self.overlay)

@@ -36,6 +36,7 @@ from proofs.events import (
     FACT_KINDS,
     AtomBody,
     AtomDetail,
+    AtomNotedBody,
     EdgeBody,
     EdgeDetail,
     Entry,
@@ -128,11 +129,29 @@ def _atom_revised(entry: Entry, rows: Overlay) -> None:
             rows,
             version=record.version + 1,
             created_seq=record.created_seq,
-            created=record.created,
+            # The event may be the first version of the atom in another store.
+            created=record.created if entry.header.origin is None else entry.time,
+            updated=record.updated,
         )
 
 
-def _content_record(entry: Entry, *, version: int, created_seq: int, created: int) -> AtomRecord:
+def _version_noted(entry: Entry, rows: Overlay) -> None:
+    if _change_atom(entry, rows, lambda record: record):
+        detail = _atom(entry)
+        rows.batch.put(ordinal_key(detail.ordinal), detail.id)
+
+
+def _atom_noted(entry: Entry, rows: Overlay) -> None:
+    body = entry.body
+    if isinstance(body, AtomNotedBody) and body.reason is not None:
+        _change_atom(entry, rows, lambda record: record)
+    else:
+        _put_last_seq(entry, _atom(entry).id, rows)
+
+
+def _content_record(
+    entry: Entry, *, version: int, created_seq: int, created: int, updated: int = 0
+) -> AtomRecord:
     """Return the record of an atom after an event that gives the atom its whole content.
 
     If the payload of the event is destroyed, the record is a stub.
@@ -158,16 +177,20 @@ def _content_record(entry: Entry, *, version: int, created_seq: int, created: in
         provenance=body.provenance,
         trust=body.trust,
         created=created if body.created is None else body.created,
-        updated=entry.time,
+        updated=max(updated, entry.time),
         tombstoned_at=entry.time if payload_destroyed else None,
         tombstoned_reason="",
         tombstoned_by="",
     )
 
 
-def _put_content(entry: Entry, rows: Overlay, *, version: int, created_seq: int, created: int) -> None:
+def _put_content(
+    entry: Entry, rows: Overlay, *, version: int, created_seq: int, created: int, updated: int = 0
+) -> None:
     detail = _atom(entry)
-    record = _content_record(entry, version=version, created_seq=created_seq, created=created)
+    record = _content_record(
+        entry, version=version, created_seq=created_seq, created=created, updated=updated
+    )
     rows.batch.put(atom_key(detail.id), encode_atom(record))
     rows.batch.put(ordinal_key(detail.ordinal), detail.id)
 
@@ -197,7 +220,10 @@ def _atom_revived(entry: Entry, rows: Overlay) -> None:
 
 def _tags_added(entry: Entry, rows: Overlay) -> None:
     def add(record: AtomRecord) -> AtomRecord:
-        spellings = {tag_identity(tag): tag for tag in (*_tags(entry), *record.tags)}
+        later = (*_tags(entry), *record.tags)
+        if entry.header.origin is not None:  # it states how the tags are spelt in all stores
+            later = (*record.tags, *_tags(entry))
+        spellings = {tag_identity(tag): tag for tag in later}
         return record._replace(tags=tuple(spellings[identity] for identity in sorted(spellings)))
 
     _change_atom(entry, rows, add)
@@ -211,26 +237,31 @@ def _tags_removed(entry: Entry, rows: Overlay) -> None:
     _change_atom(entry, rows, remove)
 
 
-def _change_atom(entry: Entry, rows: Overlay, change: Callable[[AtomRecord], AtomRecord]) -> None:
+def _change_atom(entry: Entry, rows: Overlay, change: Callable[[AtomRecord], AtomRecord]) -> bool:
+    """Change the record of an atom, and return True; return False if the atom is not recorded."""
     detail = _atom(entry)
     record = read_atom(rows, detail.id)
-    if record is not None:
-        if record.state is not State.ERASED:
-            record = change(record)
-        changed = record._replace(last_seq=entry.header.seq, updated=entry.time)
-        rows.batch.put(atom_key(detail.id), encode_atom(changed))
+    if record is None:
+        return False
+    if record.state is not State.ERASED:
+        record = change(record)
+    # The time of an event that happened in another store may be earlier.
+    changed = record._replace(last_seq=entry.header.seq, updated=max(record.updated, entry.time))
+    rows.batch.put(atom_key(detail.id), encode_atom(changed))
+    return True
 
 
 def _atom_erased(entry: Entry, rows: Overlay) -> None:
     header, detail = entry.header, _atom(entry)
     record = read_atom(rows, detail.id)
-    if record is None:
-        return
+    if record is None:  # another store erased it, before this store heard of it
+        record = _content_record(entry, version=1, created_seq=header.seq, created=0)
+        rows.batch.put(ordinal_key(detail.ordinal), detail.id)
     stub = record._replace(
         **{name: getattr(NO_ATOM, name) for name in _BODY_FIELDS},
         state=State.ERASED,
         last_seq=header.seq,
-        updated=entry.time,
+        updated=max(record.updated, entry.time),
         tombstoned_at=entry.time,
         tombstoned_reason=entry.body.reason if isinstance(entry.body, ErasedBody) else "",
         tombstoned_by=header.actor,
@@ -300,30 +331,41 @@ def _edge_removed(entry: Entry, rows: Overlay) -> None:
 
 
 def _edge_erased(entry: Entry, rows: Overlay) -> None:
+    detail = _edge(entry)
+    record = read_edge(rows, *detail) or _edge_record(entry, detail, None)
+    stub = record._replace(
+        weight=NO_EDGE.weight,
+        data=NO_EDGE.data,
+        state=State.ERASED,
+        last_seq=entry.header.seq,
+        created_at=0,
+        tombstoned_at=entry.time,
+        tombstoned_reason=_reason(entry),
+        tombstoned_by=entry.header.actor,
+    )
+    _put_edge(stub, rows)
+
+
+def _edge_noted(entry: Entry, rows: Overlay) -> None:
     record = read_edge(rows, *_edge(entry))
     if record is not None:
-        stub = record._replace(
-            weight=NO_EDGE.weight,
-            data=NO_EDGE.data,
-            state=State.ERASED,
-            last_seq=entry.header.seq,
-            created_at=0,
-            tombstoned_at=entry.time,
-            tombstoned_reason=_reason(entry),
-            tombstoned_by=entry.header.actor,
-        )
-        _put_edge(stub, rows)
+        _put_edge(record._replace(last_seq=entry.header.seq), rows)
 
 
 def _fact(entry: Entry, rows: Overlay) -> None:
     detail, seq = entry.header.detail, entry.header.seq
     if not isinstance(detail, FactDetail) or detail.id is None:
         return
-    record = read_atom(rows, detail.id)
-    if record is None:
+    if not _put_last_seq(entry, detail.id, rows):
         rows.batch.put(early_fact_key(detail.id), encode_seq(seq))
-    else:
-        rows.batch.put(atom_key(detail.id), encode_atom(record._replace(last_seq=seq)))
+
+
+def _put_last_seq(entry: Entry, atom: bytes, rows: Overlay) -> bool:
+    record = read_atom(rows, atom)
+    if record is None:
+        return False
+    rows.batch.put(atom_key(atom), encode_atom(record._replace(last_seq=entry.header.seq)))
+    return True
 
 
 def _put_edge(record: EdgeRecord, rows: Overlay) -> None:
@@ -367,6 +409,9 @@ _FOLDS: dict[EventKind, Callable[[Entry, Overlay], None]] = {
     EventKind.EDGE_REMOVED: _edge_removed,
     EventKind.ERASED: _atom_erased,
     EventKind.EDGE_ERASED: _edge_erased,
+    EventKind.VERSION_NOTED: _version_noted,
+    EventKind.ATOM_NOTED: _atom_noted,
+    EventKind.EDGE_NOTED: _edge_noted,
     **dict.fromkeys(FACT_KINDS, _fact),
 }
 """Event kind → the function that applies it. Events of other kinds change no record."""

@@ -19,7 +19,7 @@ from engine.ledger.records import AtomRecord, Lookup, read_atom, type_name
 from engine.ledger.subject_history import records_after, subject_history
 from engine.store.replay import replay, scratch_backend
 from engine.store.store import Store
-from proofs.events import AtomDetail, EdgeDetail, Entry, FactDetail, Header, Origin, TypeDetail
+from proofs.events import AtomDetail, EdgeDetail, Entry, FactDetail, Header, TypeDetail
 from proofs.leaves import ID_BYTES
 
 if TYPE_CHECKING:
@@ -178,8 +178,6 @@ check the guess against the public id of the atom."""
 def _shown(value: object) -> object:
     if isinstance(value, bytes):
         return value.hex()
-    if isinstance(value, Origin):
-        return {name: _shown(field) for name, field in value._asdict().items()}
     return [_shown(item) for item in value] if isinstance(value, tuple) else value
 
 

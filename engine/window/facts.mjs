@@ -73,6 +73,9 @@ export const KINDS = [
   "analyzer changed",
   "edge erased",
   "foreign head",
+  "version noted",
+  "atom noted",
+  "edge noted",
 ];
 const ABOUT_TERMS =
   "The claim is about this one term, usually the stem of a word. Of a word that is no term, it is true and says nothing: “engine terms” shows the terms of a word.";
@@ -122,30 +125,24 @@ function bodyOfAtom(body) {
       ["folder", text(body.folder)],
       ["meta", body.meta === null ? null : chips([...body.meta].map(([key, value]) => `${key}: ${value}`))],
       ["request", text(body.request)],
-      ...repeated(body),
+      ["pipeline", text(body.pipeline)],
     ]),
   ];
 }
 
-/** Return what a body says of the event of another store that it repeats, and of what made it. */
-const repeated = ({ origin, pipeline }) => [
-  ["repeats", origin === null || origin === undefined ? null : hash(`event ${origin.seq} of store ${uuid(origin.store_id)}`)],
-  ["pipeline", text(pipeline)],
-];
-
 function bodyOf(body) {
   if (body === null || body === undefined) return [];
   if (body.content !== undefined) return bodyOfAtom(body);
-  const data = body.data === undefined || body.data.length === 0 ? null : fromUtf8(body.data) ?? toHex(body.data);
+  const data = (body.data ?? []).length === 0 ? null : fromUtf8(body.data) ?? toHex(body.data);
   return [
     details([
       ["reason", text(body.reason)],
       ["tags", body.tags === undefined ? null : chips(body.tags)],
       ["name", text(body.name)],
-      ["weight", body.weight === undefined ? null : String(floatOf(body.weight))],
+      ["weight", (body.weight ?? null) === null ? null : String(floatOf(body.weight))],
       ["data", text(data)],
       ["request", text(body.request)],
-      ...repeated(body),
+      ["pipeline", text(body.pipeline)],
     ]),
   ];
 }
@@ -162,12 +159,14 @@ function record({ value }) {
 function eventOf({ header }) {
   if (header === undefined) return null;
   const { root, id } = header.detail;
+  const from = header.origin;
   return details([
-    ["event", `${header.seq}: ${KINDS[header.kind]}`],
+    ["event", `${header.seq}: ${KINDS[header.kind] ?? `fact ${header.kind}`}`],
     ["at", moment(header.time)],
     ["by", text(header.actor)],
     ["atom", id === undefined ? null : hash(uuid(id))],
-    ["root", root === undefined ? null : hash(toHex(root))],
+    ["root", (root ?? null) === null ? null : hash(toHex(root))],
+    ["taken from", from === null ? null : `event ${from.seq} of store ${uuid(from.store_id)}, of ${moment(from.time)}`],
   ]);
 }
 

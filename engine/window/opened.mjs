@@ -118,7 +118,7 @@ export async function openEvents(trust, seqs, sealed = []) {
 
 const eventOf = (seq, { header, body }) => ({
   seq,
-  kind: KINDS[header.kind] ?? `kind ${header.kind}`,
+  kind: KINDS[header.kind] ?? `fact ${header.kind}`,
   time: header.time,
   actor: header.actor,
   id: header.detail.id === undefined || header.detail.id === null ? null : uuid(header.detail.id),

@@ -104,7 +104,7 @@ ATTEMPTS: dict[str, tuple[str, Attempt]] = {
     "fact": ("FACT_BYTES_MAX", lambda engine, n: engine.apply([AppendFact(40, None, bytes(n))])),
     "note of another store": (
         "NOTE_BYTES_MAX",
-        lambda engine, n: engine.apply([RecordForeignHead(bytes(16), 1, bytes(32), "x" * n)]),
+        lambda engine, n: engine.apply([RecordForeignHead(bytes(16), 1, bytes(32), None, "x" * n)]),
     ),
     "occurrence": ("INTEGER_MAX", lambda engine, n: engine.add("text", occurrence=n)),
     "trust": ("TRUST_MAX", lambda engine, n: engine.add("text", trust=n)),

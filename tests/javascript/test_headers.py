@@ -9,7 +9,7 @@ import pytest
 from proofs.hashing import SALT_BYTES, commitment
 from tests.javascript.node import Question, ask
 from tests.spec.spec_naive import dumps
-from tests.vectors.headers import DETAILS
+from tests.vectors.headers import ALWAYS_REPEATED, DETAILS, ORIGIN
 from tests.vectors.load import read
 from tests.vectors.test_headers import body_of
 
@@ -20,7 +20,8 @@ def with_header(one: dict[str, Any]) -> Question:
     """Return the question about a body in the payload of an event of its kind."""
     payload = bytes(SALT_BYTES) + body_of(one)
     bound = commitment(bytes(SALT_BYTES), body_of(one))
-    header = dumps([3, 9, 1, one["kind"], "user", bound, None, *DETAILS[one["kind"]]])
+    last = [ORIGIN] if one["kind"] in ALWAYS_REPEATED else []
+    header = dumps([3, 9, 1, one["kind"], "user", bound, None, *DETAILS[one["kind"]], *last])
     return {"ask": "event", "header": header.hex(), "payload": payload.hex()}
 
 

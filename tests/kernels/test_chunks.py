@@ -26,7 +26,7 @@ TIMES = st.integers(0, INTEGER_MAX) | st.integers(0, 1 << 52)
 CREATED = (
     st.none() | st.integers(CREATED_MIN, CREATED_MAX) | st.integers(CREATED_MIN, CREATED_MIN + (1 << 60))
 )
-ORIGINS = st.sampled_from([None, None, None, Origin(bytes(16), 3, bytes(32), 5)])
+ORIGINS = st.sampled_from([None, None, None, Origin(bytes(16), 3, 1, bytes(32), 5)])
 BODIES = st.builds(
     AtomBody,
     st.just("text"),
@@ -40,7 +40,6 @@ BODIES = st.builds(
     st.none(),
     CREATED,
     st.just(0),
-    origin=ORIGINS,
 )
 LOW = st.integers(0, 0xFFFF)
 
@@ -62,10 +61,11 @@ def journals(draw: st.DrawFn) -> list[Entry]:
             continue
         if draw(st.integers(0, 4)) == 0:
             kind, replaced = EventKind.ATOM_REVISED, ordinal
+        elif draw(st.integers(0, 4)) == 0:
+            kind = EventKind.VERSION_NOTED
         ordinal += draw(st.integers(1, 5))
-        header = Header(
-            seq, draw(TIMES), kind, "me", bytes(32), None, AtomDetail(bytes(16), ordinal, replaced)
-        )
+        detail = AtomDetail(bytes(16), ordinal, replaced)
+        header = Header(seq, draw(TIMES), kind, "me", bytes(32), None, detail, draw(ORIGINS))
         entries.append(Entry(header, body, bytes(32)))
     return entries
 

@@ -52,7 +52,6 @@ atom_bodies = st.builds(
     occurrence=st.none() | numbers,
     key=st.none() | texts,
     request=st.none() | texts,
-    origin=st.none(),
     meta=st.none() | maps.map(canonical),
     aliases=st.none() | st.lists(texts, max_size=3).map(tuple),
     folder=st.none() | texts,
@@ -64,7 +63,6 @@ edge_bodies = st.builds(
     weight=st.binary(min_size=4, max_size=4),
     data=st.binary(max_size=40) | st.sampled_from((b"", b"x" * 4096)),
     request=further,
-    origin=st.none(),
     pipeline=further,
 )
 ID = st.binary(min_size=16, max_size=16)
@@ -73,19 +71,21 @@ KEY = bytes(range(32))
 prevs = st.none() | numbers
 atoms = st.builds(AtomDetail, ID, numbers)
 revisions = st.builds(AtomDetail, ID, numbers, numbers)
-ORIGIN = Origin(bytes(16), 3, bytes(32), 5)
+ORIGIN = Origin(bytes(16), 3, 5, bytes(32), 5)
 edges = st.builds(EdgeDetail, ID, st.binary(min_size=1, max_size=8), ID)
-tags = st.builds(
-    TagsBody, st.lists(texts, max_size=30).map(tuple), request=further, origin=st.none(), pipeline=further
-)
-reasons = st.builds(ReasonBody, texts, request=further, origin=st.none(), pipeline=further)
+tags = st.builds(TagsBody, st.lists(texts, max_size=30).map(tuple), request=further, pipeline=further)
+reasons = st.builds(ReasonBody, texts, request=further, pipeline=further)
+TAGGING = EventKind.TAGS_ADDED, EventKind.TAGS_REMOVED
+HIDING = EventKind.ATOM_TOMBSTONED, EventKind.ATOM_REVIVED
 drafts: st.SearchStrategy[Draft] = st.one_of(
-    st.tuples(st.just(EventKind.ATOM_ADDED), prevs, atoms, atom_bodies),
-    st.tuples(st.just(EventKind.ATOM_REVISED), prevs, revisions, atom_bodies),
-    st.tuples(st.just(EventKind.EDGE_ADDED), prevs, edges, edge_bodies),
-    st.tuples(st.sampled_from((EventKind.TAGS_ADDED, EventKind.TAGS_REMOVED)), prevs, atoms, tags),
-    st.tuples(st.sampled_from((EventKind.ATOM_TOMBSTONED, EventKind.ATOM_REVIVED)), prevs, atoms, reasons),
-    st.tuples(st.just(EventKind.EDGE_REMOVED), prevs, edges, reasons),
+    st.tuples(st.just(EventKind.ATOM_ADDED), prevs, atoms, atom_bodies, st.none()),
+    st.tuples(st.just(EventKind.ATOM_REVISED), prevs, revisions, atom_bodies, st.none()),
+    st.tuples(st.just(EventKind.EDGE_ADDED), prevs, edges, edge_bodies, st.none()),
+    st.tuples(st.sampled_from((EventKind.TAGS_ADDED, EventKind.TAGS_REMOVED)), prevs, atoms, tags, st.none()),
+    st.tuples(
+        st.sampled_from((EventKind.ATOM_TOMBSTONED, EventKind.ATOM_REVIVED)), prevs, atoms, reasons, st.none()
+    ),
+    st.tuples(st.just(EventKind.EDGE_REMOVED), prevs, edges, reasons, st.none()),
 )
 
 
@@ -121,9 +121,9 @@ def test_encoded_events(size: int, actor: str, values: list[tuple[Draft, bytes, 
 
 def test_other_kinds_are_left_to_the_twin() -> None:
     """A run with an event of a rare kind or with an origin is declined, wherever it stands."""
-    common = (EventKind.ATOM_TOMBSTONED, 1, AtomDetail(bytes(16), 0), ReasonBody("why"))
-    rare = (EventKind.EDGE_TYPE_REGISTERED, None, TypeDetail(b"\x80" * 8), TypeBody("causes"))
-    repeated = (*common[:3], ReasonBody("why", origin=ORIGIN))
+    common = (EventKind.ATOM_TOMBSTONED, 1, AtomDetail(bytes(16), 0), ReasonBody("why"), None)
+    rare = (EventKind.EDGE_TYPE_REGISTERED, None, TypeDetail(b"\x80" * 8), TypeBody("causes"), None)
+    repeated = (*common[:4], ORIGIN)
     for other in (rare, repeated):
         for run in ([other], [common, other], [other, common]):
             arguments = ([bytes(32)] * len(run), [1] * len(run))
@@ -161,7 +161,7 @@ junk: st.SearchStrategy[Any] = st.sampled_from(
 )
 def test_unusual_arguments_are_declined_or_right(place: str, field: int, value: Any, draft: Draft) -> None:
     """With arguments that the twin refuses or that are unusual, the kernel declines or equals its twin."""
-    kind, prev, detail, body = draft
+    kind, prev, detail, body, _ = draft
     parts: dict[str, Any] = {
         "prev": prev,
         "detail": detail,
@@ -179,7 +179,7 @@ def test_unusual_arguments_are_declined_or_right(place: str, field: int, value: 
         parts["frontier"] = value if isinstance(value, bytes) else bytes([255] * 8)
     else:
         parts[place] = value
-    run = [(kind, parts["prev"], parts["detail"], parts["body"])]
+    run = [(kind, parts["prev"], parts["detail"], parts["body"], None)]
     found = native().encoded_events(parts["frontier"], "user", run, [parts["salt"]], [parts["time"]])
     bodies: list[Any] = [parts["body"]]
     ids = native().default_ids(KEY, bodies) if kind is EventKind.ATOM_ADDED else None
@@ -193,7 +193,7 @@ def test_unusual_arguments_are_declined_or_right(place: str, field: int, value: 
 @given(edges, edge_bodies)
 def test_requests_and_pipelines_are_encoded(edge: EdgeDetail, body: EdgeBody) -> None:
     """Events with a request and a pipeline are not left to the twin: all of the dreamer's have one."""
-    run = [(EventKind.EDGE_ADDED, None, edge, body)]
+    run: list[Draft] = [(EventKind.EDGE_ADDED, None, edge, body, None)]
     found = native().encoded_events(bytes(8), "user", run, [bytes(32)], [1])
     assert found is not None
     assert found[0] == encoded_twin(bytes(8), "user", run, [bytes(32)], [1]).rows

@@ -33,12 +33,13 @@ from tests.kernels.native import native
 ADDED, REVISED = EventKind.ATOM_ADDED, EventKind.ATOM_REVISED
 LINKED, UNLINKED = EventKind.EDGE_ADDED, EventKind.EDGE_REMOVED
 FACT = EventKind.FACT_40
-OTHER = [EventKind.ATOM_TOMBSTONED, EventKind.TAGS_ADDED, EventKind.ATOM_REVIVED]
+OTHER = [EventKind.ATOM_TOMBSTONED, EventKind.TAGS_ADDED, EventKind.ATOM_REVIVED, EventKind.ERASED]
+NOTED = EventKind.VERSION_NOTED
 TEXTS = st.text(max_size=8) | st.sampled_from(["note", "internal", "inbox"])
 LABELS = st.text("abc", max_size=8) | st.sampled_from(["note", "internal", "inbox", "external"])
 LISTS = st.lists(LABELS, max_size=3).map(tuple)
 NUMBERS = st.integers(0, 30) | st.integers(0, INTEGER_MAX)
-ORIGINS = st.sampled_from([None, None, None, Origin(bytes(16), 3, bytes(32), 5)])
+ORIGINS = st.sampled_from([None, None, None, Origin(bytes(16), 3, 1, bytes(32), 5)])
 BODIES = st.builds(
     AtomBody,
     TEXTS,
@@ -54,13 +55,10 @@ BODIES = st.builds(
     st.none() | NUMBERS,
     st.none() | TEXTS,
     st.none() | TEXTS,
-    ORIGINS,
 )
 
 
-EDGES = st.builds(
-    EdgeBody, st.binary(min_size=4, max_size=4), st.binary(max_size=30), st.none() | TEXTS, ORIGINS
-)
+EDGES = st.builds(EdgeBody, st.binary(min_size=4, max_size=4), st.binary(max_size=30), st.none() | TEXTS)
 ORDINALS = st.none() | st.integers(0, 9)
 """An ordinal that several events may assign, or None for the seq of the event."""
 
@@ -70,14 +68,14 @@ def journals(draw: st.DrawFn) -> list[Entry]:
     """Return events on a few atoms and edges, in any order, as a forged journal may have them."""
     entries = []
     for seq in range(draw(st.integers(0, 12))):
-        kind = draw(st.sampled_from([ADDED] * 6 + [LINKED] * 3 + [REVISED, UNLINKED, FACT, *OTHER]))
+        kind = draw(st.sampled_from([ADDED] * 6 + [LINKED] * 3 + [REVISED, NOTED, UNLINKED, FACT, *OTHER]))
         ids = [bytes([draw(st.integers(0, 12))]) * 16 for _ in range(2)]
         prev = draw(st.sampled_from([None] * 5 + [0]))
         detail: AtomDetail | EdgeDetail = EdgeDetail(
             ids[0], draw(st.sampled_from([b"\x01", b"\x80" * 8])), ids[1]
         )
         body: Body | None = draw(st.none() | EDGES)
-        if kind in (ADDED, REVISED, *OTHER):
+        if kind in (ADDED, REVISED, NOTED, *OTHER):
             ordinal = draw(ORDINALS)
             detail = AtomDetail(ids[0], seq if ordinal is None else ordinal, draw(st.none() | st.just(0)))
             body = draw(st.none() | BODIES)
@@ -93,7 +91,8 @@ def journals(draw: st.DrawFn) -> list[Entry]:
         if kind in (*OTHER, UNLINKED) and body is not None:
             body = TagsBody(("t",)) if kind is EventKind.TAGS_ADDED else ReasonBody("why")
         actor = draw(st.sampled_from(["me", "ä"]))
-        entries.append(Entry(Header(seq, 10 + seq, kind, actor, bytes(32), prev, detail), body, bytes(32)))
+        header = Header(seq, 10 + seq, kind, actor, bytes(32), prev, detail, draw(ORIGINS))
+        entries.append(Entry(header, body, bytes(32)))
     return entries
 
 

@@ -17,12 +17,15 @@ from proofs.codec import encode_header
 from proofs.events import (
     AtomBody,
     AtomDetail,
+    AtomNotedBody,
     Body,
     CheckpointBody,
     CheckpointDetail,
     Detail,
     EdgeBody,
     EdgeDetail,
+    EdgeNotedBody,
+    ErasedBody,
     EventKind,
     FactBody,
     FactDetail,
@@ -30,6 +33,7 @@ from proofs.events import (
     ForeignHeadDetail,
     GenesisBody,
     GenesisDetail,
+    Origin,
     ReasonBody,
     TagsBody,
     TypeBody,
@@ -72,9 +76,12 @@ class Forgery:
     detail: Detail
     body: Body
     prev: int | None = None
+    origin: Origin | None = None
 
 
 K = EventKind
+THERE = Origin(bytes(16), 5, 1, bytes(32), BEGIN)
+HERE = Origin(read_identity(STORE).store_id, SIZE, 1, bytes(32), BEGIN)
 NEXT = AtomDetail(NEW, 3, None)
 FORGERIES = {
     "tombstone of an unknown atom": Forgery(K.ATOM_TOMBSTONED, AtomDetail(NEW, 0, None), WHY),
@@ -122,9 +129,26 @@ FORGERIES = {
     ),
     "head of this store": Forgery(
         K.FOREIGN_HEAD,
-        ForeignHeadDetail(read_identity(STORE).store_id, 1, bytes(32)),
+        ForeignHeadDetail(read_identity(STORE).store_id, 1, bytes(32), None),
         ForeignHeadBody(None),
     ),
+    "event of this store as one of another": Forgery(K.ATOM_ADDED, NEXT, atom_body(), None, HERE),
+    "lost version of an unknown atom": Forgery(K.VERSION_NOTED, NEXT, atom_body(), None, THERE),
+    "lost version with the current ordinal": Forgery(
+        K.VERSION_NOTED, AtomDetail(LIVE, 0), atom_body(), LAST[LIVE], THERE
+    ),
+    "statement about an unknown atom": Forgery(K.ATOM_NOTED, NEXT, AtomNotedBody(None, ()), None, THERE),
+    "statement about an unknown edge": Forgery(
+        K.EDGE_NOTED, EdgeDetail(OTHER, b"\x06", LIVE), EdgeNotedBody(None, None, None), None, THERE
+    ),
+    "second add of another store": Forgery(K.ATOM_ADDED, AtomDetail(LIVE, 3), atom_body(), LAST[LIVE], THERE),
+    "revival of a live atom by another store": Forgery(
+        K.ATOM_REVIVED, AtomDetail(LIVE, 0), WHY, LAST[LIVE], THERE
+    ),
+    "erasure of an unknown atom with a known ordinal": Forgery(
+        K.ERASED, AtomDetail(NEW, 2), ErasedBody("", ()), None, THERE
+    ),
+    "erasure of an unknown atom here": Forgery(K.ERASED, NEXT, ErasedBody("", ())),
     "fact without prev": Forgery(K.FACT_40, FactDetail(LIVE), FactBody(b"data")),
     "fact with a wrong prev": Forgery(K.FACT_40, FactDetail(LIVE), FactBody(b"data"), LAST[OTHER]),
     "fact on a new atom with prev": Forgery(K.FACT_40, FactDetail(NEW), FactBody(b"data"), 1),
@@ -159,7 +183,7 @@ ONLY_BODIES = {
 def test_an_impossible_event_is_rejected(name: str) -> None:
     """`verify` fails and names the journal and the seq of the event."""
     store, forgery = copied_rows(STORE), FORGERIES[name]
-    forge(store, forgery.kind, forgery.detail, forgery.body, prev=forgery.prev)
+    forge(store, forgery.kind, forgery.detail, forgery.body, prev=forgery.prev, origin=forgery.origin)
     report = verify(store)
     assert not report.ok
     assert ("journal", SIZE) in {(difference.family, difference.seq) for difference in report.differences}
@@ -169,19 +193,23 @@ def test_an_impossible_event_is_rejected(name: str) -> None:
 def test_no_forged_event_crashes_the_engine(name: str) -> None:
     """Whatever the journal contains, `verify` returns a report and does not raise."""
     store, forgery = copied_rows(STORE), FORGERIES[name]
-    forge(store, forgery.kind, forgery.detail, forgery.body, prev=forgery.prev)
+    forge(store, forgery.kind, forgery.detail, forgery.body, prev=forgery.prev, origin=forgery.origin)
     assert verify(store).size in (0, SIZE, SIZE + 1)
 
 
 @pytest.mark.parametrize(
     "name",
-    [name for name in FORGERIES if ("unknown atom" in name or "second add" in name) and "edge" not in name],
+    [
+        name
+        for name in FORGERIES
+        if ("unknown atom" in name or "second add" in name) and not {"edge", "erasure"} & set(name.split())
+    ],
 )
 def test_an_event_on_an_unknown_subject_changes_no_record(name: str) -> None:
     """The fold ignores events on unknown subjects, and a second add of the same atom."""
     store, forgery = copied_rows(STORE), FORGERIES[name]
     before = rows_of(store, "atoms", "ordinals", "edges-from", "edges-to")
-    forge(store, forgery.kind, forgery.detail, forgery.body, prev=forgery.prev)
+    forge(store, forgery.kind, forgery.detail, forgery.body, prev=forgery.prev, origin=forgery.origin)
     engine_on(store)
     assert rows_of(store, "atoms", "ordinals", "edges-from", "edges-to") == before
 
@@ -193,11 +221,25 @@ def test_a_valid_forged_event_is_accepted() -> None:
     forge(store, K.EDGE_ADDED, EdgeDetail(LIVE, b"\x06", NEW), ONE)
     forge(store, K.EDGE_TYPE_REGISTERED, TypeDetail(FAR), TypeBody("far"))
     forge(store, K.EDGE_ADDED, EdgeDetail(LIVE, FAR, NEW), ONE)
-    forge(store, K.FOREIGN_HEAD, ForeignHeadDetail(bytes(16), 1, bytes(32)), ForeignHeadBody(None))
+    forge(store, K.FOREIGN_HEAD, ForeignHeadDetail(bytes(16), 1, bytes(32), None), ForeignHeadBody(None))
     forge(store, K.FACT_40, FactDetail(LIVE), FactBody(b"data"), prev=LAST[LIVE])
     forge(store, K.FACT_40, FactDetail(None), FactBody(b""))
     report = verify(store)
     assert report.ok, report.differences
+
+
+def test_events_of_another_store_are_followed_by_its_head() -> None:
+    """After events with an origin comes a further one, or the head of the store that they are from."""
+    store = copied_rows(STORE)
+    forge(store, K.ATOM_ADDED, NEXT, atom_body(), origin=THERE)
+    forge(store, K.TAGS_ADDED, AtomDetail(NEW, 3), TagsBody(("b",)), prev=SIZE, origin=THERE)
+    assert verify(store).ok
+    other = copied_rows(store)
+    forge(other, K.FACT_40, FactDetail(None), FactBody(b""))
+    assert {difference.seq for difference in verify(other).differences} == {SIZE + 2}
+    forge(store, K.FOREIGN_HEAD, ForeignHeadDetail(bytes(16), 6, bytes(32), None), ForeignHeadBody(None))
+    forge(store, K.FACT_40, FactDetail(None), FactBody(b""))
+    assert verify(store).ok
 
 
 def test_an_event_with_an_earlier_time_is_rejected() -> None:

@@ -233,4 +233,5 @@ def _checkpoints(model: Reference) -> list[bytes]:
 def _seen(model: Reference) -> list[tuple[bytes, int, bytes]]:
     """Return the heads of other stores in the journal, the oldest first."""
     pairs = zip(model.kinds, model.headers, strict=True)
-    return [tuple(cbor2.loads(header)[7:10]) for kind, header in pairs if kind == HEAD]
+    details = [cbor2.loads(header)[7:] for kind, header in pairs if kind == HEAD]
+    return [(store_id, size, root) for store_id, size, _, root in details if root is not None]

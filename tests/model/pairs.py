@@ -26,7 +26,7 @@ from engine.commands import (
 from engine.commands.facts import AppendFact, RecordForeignHead
 from proofs.events import Origin
 from tests.model.relating import RelatingReference
-from tests.support.pulled import Pulled
+from tests.support.pulled import LOG_ROOT, Pulled
 
 Op = tuple[str, tuple[Any, ...]]
 Pair = tuple[Command, Callable[[], object]]
@@ -63,19 +63,22 @@ class Pairs:
         return AppendFact(33, name, data), lambda: self.model.fact(33, atom, data)
 
     def _saw(self, size: int, note: str | None) -> Pair:
-        head = bytes(16), size, bytes(32), note
+        head = bytes(16), size, bytes(32), bytes([size & 255] * 32) if size & 1 else None, note
         return RecordForeignHead(*head), lambda: self.model.saw(*head)
 
     def _pulled(self, op: Op, time: int) -> Pair:
-        origin = Origin(bytes([5] * 16), 3, bytes([6] * 32), time)
+        origin = Origin(bytes([5] * 16), 3, 1, bytes([6] * 32), time)
         command, reference = self.pair(op)
 
         def with_origin() -> None:
+            size = len(self.model.headers)
             self.model.origin = list(origin)
             try:
                 reference()
             finally:
                 self.model.origin = None
+            if len(self.model.headers) > size:
+                self.model.saw(origin.store_id, origin.seq + 1, LOG_ROOT, None, None)
 
         return Pulled(command, origin), with_origin
 

@@ -41,9 +41,9 @@ from proofs.smt import root_of
 BUILT_IN = ("related_to", "derived_from", "contradicts", "supersedes", "part_of", "references")
 BODY = ("content", "title", "kind", "tags", "buckets", "source", "sequence", "provenance", "trust", "created")
 DEFAULTS = (None, None, "note", (), ("inbox",), None, None, "internal", None, None)
-FURTHER = ("request", "origin", "meta", "aliases", "folder", "pipeline")
-REQUEST, ORIGIN, PIPELINE = 0, 1, 5
-KEPT = FURTHER[2:5]
+FURTHER = ("request", "pipeline", "meta", "aliases", "folder")
+REQUEST, PIPELINE = 0, 1
+KEPT = FURTHER[2:]
 """The further fields that belong to an atom."""
 LIVE, HIDDEN = 0, 1
 GENESIS, ADDED, REVISED, HID, REVIVED, TAGGED, UNTAGGED, TYPED, LINKED, UNLINKED, CHECKED = range(11)
@@ -89,7 +89,7 @@ class Reference:
         self.said: tuple[str | None, str | None] = (None, None)
         """The request and the pipeline of the next commands."""
         self.origin: list[Any] | None = None
-        """The event of another store that the next events repeat."""
+        """The event of another store that the next events take in."""
         self.tags_of: dict[int, frozenset[str]] = {}
         """The identities of the tags of each ordinal."""
         self.early: dict[bytes, int] = {}
@@ -114,14 +114,14 @@ class Reference:
     ) -> bytes:
         seq = len(self.headers)
         self.time = max(self.time, self.now)
-        further = {REQUEST: self.said[0], ORIGIN: self.origin, PIPELINE: self.said[1]}
+        further = {REQUEST: self.said[0], PIPELINE: self.said[1]}
         further |= body.pop() if body and isinstance(body[-1], dict) else {}
         further = {number: value for number, value in further.items() if value}
         body = [*body, further] if further else body
         bound = commitment(self.salts(seq), cbor2.dumps(body, canonical=True))
-        self.headers.append(
-            cbor2.dumps([3, seq, self.time, kind, actor, bound, prev, *detail], canonical=True)
-        )
+        last = [self.origin] if self.origin else []
+        fields = [3, seq, self.time, kind, actor, bound, prev, *detail, *last]
+        self.headers.append(cbor2.dumps(fields, canonical=True))
         self.kinds.append(kind)
         return bound
 
@@ -180,7 +180,7 @@ class Reference:
             LIVE, ordinal, before.version + 1 if before else 1, created_seq, seq, seq, bound, body
         )
         self.texts.append((leaf_hash(self.headers[-1]), AtomBody(*plain[:12])))
-        time = self.origin[3] if self.origin else self.time
+        time = self.origin[4] if self.origin else self.time
         created = self.created[atom] = time if body["created"] is None else body["created"]
         day = (datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=created)).date().isoformat()
         self.tags_of[ordinal] = frozenset(map(identity, body["tags"]))
@@ -263,9 +263,9 @@ class Reference:
         elif atom is not None:
             self.early[atom] = seq
 
-    def saw(self, store_id: bytes, size: int, root: bytes, note: str | None) -> None:
+    def saw(self, store_id: bytes, size: int, log_root: bytes, root: bytes | None, note: str | None) -> None:
         """Add the head of another store."""
-        self._event(HEAD, None, [store_id, size, root], [note])
+        self._event(HEAD, None, [store_id, size, log_root, root], [note])
 
     def namespace_roots(self) -> list[bytes]:
         """Return the roots of atoms, edges, index and tags."""

@@ -59,6 +59,7 @@ VERIFIER_MODULES: Final = (
     "proofs.basis",
     "proofs.claims",
     "proofs.codec",
+    "proofs.envelope",
     "proofs.forms",
     "proofs.leaves",
     "proofs.list_claims",

@@ -166,9 +166,9 @@ def same(fact: Fact, shown: Shown) -> bool:
         case LoggedEvent():
             seen = [fact.header.seq, fact.header.time, fact.header.kind, fact.header.commitment]
             body = None if fact.body is None else listed(fact.body)
-            return seen == [shown[name] for name in ("seq", "time", "kind", "commitment")] and (
-                shown["body"] == body
-            )
+            origin = [] if fact.header.origin is None else [list(fact.header.origin)]
+            same = seen == [shown[name] for name in ("seq", "time", "kind", "commitment")]
+            return same and (shown["body"], shown["origin"]) == (body, origin)
         case RecordedRoot() | SeenHead():
             return bool(shown["seq"] == fact.header.seq)
         case LogPrefix():
@@ -176,7 +176,7 @@ def same(fact: Fact, shown: Shown) -> bool:
     return True
 
 
-FURTHER = {"request": 0, "origin": 1, "meta": 2, "aliases": 3, "folder": 4, "pipeline": 5}
+FURTHER = {"request": 0, "pipeline": 1, "meta": 2, "aliases": 3, "folder": 4}
 """The number of each further field."""
 
 

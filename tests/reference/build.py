@@ -77,7 +77,9 @@ def of_log(
         return [rows[seq][0], rows[seq][1] if opens else None, inclusion(seq, leaves)]
     if number == c.SEEN:
         detail = [subject[:16], int.from_bytes(subject[16:24], "big"), subject[24:]]
-        seq = next(s for s, row in enumerate(rows) if (f := opened(*row)[0])[3] == 14 and f[7:10] == detail)
+        seq = next(
+            s for s, row in enumerate(rows) if (f := opened(*row)[0])[3] == 14 and [*f[7:9], f[10]] == detail
+        )
         return [rows[seq][0], inclusion(seq, leaves)]
     seq = next(s for s, row in enumerate(rows) if (f := opened(*row)[0])[3] == 10 and f[7] == subject)
     return [rows[seq][0], inclusion(seq, leaves)]

@@ -76,6 +76,7 @@ TAGS, REASON = array(text(256), 256), text(1024)
 HEADER: tuple[Check, ...] = (uint(3, 3), uint(SEQ_MAX), uint(), uint(255), LABEL, HASH, maybe(uint(SEQ_MAX)))
 ON_ATOM: tuple[Check, ...] = (ID, ORDINAL)
 NO_SUBJECT, FACTS = (0, 7, CHECKPOINT, 14), range(32, 64)
+NEVER_REPEATED, ALWAYS_REPEATED = (0, CHECKPOINT), (15, 16, 17)
 DETAIL: dict[int, tuple[Check, ...]] = {
     0: (ID, LABEL, HASH, HASH, uint(255, 1)),
     **dict.fromkeys(range(1, 7), ON_ATOM),
@@ -86,7 +87,10 @@ DETAIL: dict[int, tuple[Check, ...]] = {
     CHECKPOINT: (HASH,),
     11: ON_ATOM,
     13: (ID, code, ID),
-    14: (ID, uint(1 << 53, 1), HASH),
+    14: (ID, uint(1 << 53, 1), HASH, maybe(HASH)),
+    15: ON_ATOM,
+    16: ON_ATOM,
+    17: (ID, code, ID),
     **dict.fromkeys(FACTS, (maybe(ID),)),
 }
 ATOM: tuple[Check, ...] = (
@@ -116,6 +120,9 @@ BODY: dict[int, tuple[Check, ...]] = {
     11: (REASON, array(HASH, 65_536)),
     13: (REASON,),
     14: (maybe(text(65_536)),),
+    15: ATOM,
+    16: (maybe(REASON), TAGS),
+    17: (maybe(raw(4)), maybe(raw(0, 4096)), maybe(REASON)),
     **dict.fromkeys(FACTS, (raw(0, 1 << 20),)),
 }
 
@@ -138,8 +145,8 @@ def scalar(item: object) -> bool:
     return isinstance(item, bool) or uint((1 << 53) - 1, 1 - (1 << 53))(item) or text(1024)(item)
 
 
-ORIGIN = fields((ID, uint(SEQ_MAX), HASH, uint()))
-OF_ALL: dict[int, Check] = {0: text(128, 1), 1: ORIGIN, 5: text(256, 1)}
+ORIGIN = fields((ID, uint(SEQ_MAX), uint(255), HASH, uint()))
+OF_ALL: dict[int, Check] = {0: text(128, 1), 1: text(256, 1)}
 OF_ATOM = OF_ALL | {2: meta, 3: array(text(512, 1), 32, 1), 4: text(512, 1)}
 
 
@@ -148,7 +155,7 @@ def body_of(item: Any, kind: int) -> bool:
     checks = BODY[kind]
     if not isinstance(item, list) or len(item) != len(checks) + 1:
         return fields(checks)(item)
-    allowed = OF_ATOM if kind in (1, 2) else OF_ALL
+    allowed = OF_ATOM if kind in (1, 2, 15) else OF_ALL
     return (
         fields(checks)(item[:-1])
         and isinstance(item[-1], dict)
@@ -169,9 +176,12 @@ def header(data: bytes) -> dict[str, Any]:
     """Return the fields of a canonical header by name; `detail` has the fields of the event kind."""
     item = item_of(data, "header")
     need(isinstance(item, list) and fields(HEADER)(item[: len(HEADER)]) and item[3] in DETAIL, "header")
-    need(fields(HEADER + DETAIL[item[3]])(item), "header")
-    need(item[6] is None or (item[3] not in NO_SUBJECT and item[7] is not None), "header")
-    return dict(zip(COMMON, item, strict=False)) | {"detail": item[len(COMMON) :]}
+    kind, end = item[3], len(HEADER) + len(DETAIL[item[3]])
+    need(fields(HEADER + DETAIL[kind])(item[:end]), "header")
+    need(len(item) > end or kind not in ALWAYS_REPEATED, "header")
+    need(len(item) == end or (kind not in NEVER_REPEATED and fields((ORIGIN,))(item[end:])), "header")
+    need(item[6] is None or (kind not in NO_SUBJECT and item[7] is not None), "header")
+    return dict(zip(COMMON, item, strict=False)) | {"detail": item[len(COMMON) : end], "origin": item[end:]}
 
 
 def payload(data: bytes, kind: int, commitment: bytes) -> list[Any]:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from engine.base import limits, validation
 from engine.base.errors import EngineError
 from proofs.codec import decode_body, encode_body, pack
-from proofs.events import AtomBody, EventKind, Origin, ReasonBody
+from proofs.events import AtomBody, EventKind, ReasonBody
 from proofs.proof_file import decode_strict
 from tests.reference.both import ask, listed
 from tests.reference.cbor import read
@@ -22,26 +22,18 @@ FLOATS = st.floats(allow_nan=False, allow_infinity=False).filter(lambda number: 
 HALVES = st.floats(width=16, allow_nan=False, allow_infinity=False).filter(lambda one: not one.is_integer())
 INTEGERS = st.integers(-limits.META_INTEGER_MAX, limits.META_INTEGER_MAX)
 SCALARS = st.booleans() | INTEGERS | FLOATS | HALVES | st.text(st.characters(codec="utf-8"), max_size=20)
-ORIGINS = st.builds(
-    Origin,
-    st.binary(min_size=16, max_size=16),
-    st.integers(0, limits.SEQ_MAX),
-    st.binary(min_size=32, max_size=32),
-    st.integers(0, limits.INTEGER_MAX),
-)
 METAS = st.dictionaries(KEYS, SCALARS, min_size=1, max_size=6)
 BODIES = st.builds(
-    lambda created, request, origin, meta, aliases, folder, pipeline: AtomBody(
-        "a", None, "note", (), ("inbox",), None, None, "internal", None, created, 0, None, request, origin,
+    lambda created, request, pipeline, meta, aliases, folder: AtomBody(
+        "a", None, "note", (), ("inbox",), None, None, "internal", None, created, 0, None, request, pipeline,
         None if meta is None else dict(sorted(meta.items(), key=lambda one: (len(one[0]), one[0]))),
-        aliases, folder, pipeline,
+        aliases, folder,
     ),
     st.none() | st.integers(limits.CREATED_MIN, limits.CREATED_MAX),
     st.none() | LINES,
-    st.none() | ORIGINS,
+    st.none() | LINES,
     st.none() | METAS,
     st.none() | st.lists(LINES, min_size=1, max_size=4).map(tuple),
-    st.none() | LINES,
     st.none() | LINES,
 )  # fmt: skip
 
@@ -81,4 +73,4 @@ def test_validation_keeps_the_values_of_meta(given_meta: dict[str, Any]) -> None
 def test_absent_fields_take_no_byte() -> None:
     """A body without further fields is the array of its fields alone."""
     assert encode_body(ReasonBody("why")) == pack(["why"])
-    assert encode_body(ReasonBody("why", pipeline="x")) == pack(["why", {5: "x"}])
+    assert encode_body(ReasonBody("why", pipeline="x")) == pack(["why", {1: "x"}])

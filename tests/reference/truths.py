@@ -94,6 +94,8 @@ def of_log(worlds: dict[int, World], rows: Rows) -> list[Claim]:
     bare += [(c.ROOT, fields[7]) for fields in events if fields[3] == 10]
     bare += [(c.PREFIX_ROOT, one.roots["overall"]) for size, one in worlds.items() if size <= len(rows)]
     bare += [
-        (c.SEEN, fields[7] + u(fields[8], 8) + fields[9]) for fields in events if fields[3] == FOREIGN_HEAD
+        (c.SEEN, fields[7] + u(fields[8], 8) + fields[10])
+        for fields in events
+        if fields[3] == FOREIGN_HEAD and fields[10]
     ]
     return found + [(number, subject, None, False) for number, subject in bare]

@@ -201,8 +201,8 @@ def in_log(log: tuple[int, bytes], store_id: bytes, claim: Claim, witness: list[
     found = header(witness[0])
     if number == c.SEEN:
         need(found["kind"] == FOREIGN_HEAD, "header")
-        store, size, root = found["detail"]
-        need(store + size.to_bytes(8, "big") + root == subject, "header")
+        store, size, _, root = found["detail"]
+        need(root is not None and store + size.to_bytes(8, "big") + root == subject, "header")
         included(log, found["seq"], witness[0], witness[1])
         return found
     need(found["seq"] == int.from_bytes(subject, "big"), "header")

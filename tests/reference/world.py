@@ -8,13 +8,13 @@ from typing import Any, NamedTuple
 from tests.reference.hashes import bit, digest, log_node, split
 from tests.spec.spec_facts import Document, Terms
 from tests.spec.spec_naive import (
-    GIVES_ORDINAL,
     Keys,
     Rows,
     all_roots,
     documents_of,
     dumps,
     edge_leaves,
+    giving_ordinals,
     keys_of,
     merkle,
     opened,
@@ -62,8 +62,7 @@ def world(rows: Rows, terms: Terms, stop_words: frozenset[str]) -> World:
     leaves = {name: {key: dumps(value) for key, value in found[name].items()} for name in found}
     leaves["edges"] = edge_leaves(leaves["edges"])
     leaves["tags"] = tag_leaves(events)
-    giving = [(fields, body) for fields, body in events if fields[3] in GIVES_ORDINAL]
-    ids = {fields[8]: fields[7] for fields, _ in giving}
+    ids = {fields[8]: fields[7] for fields, _ in giving_ordinals(events)}
     documents = documents_of(events, terms, stop_words)
     roots = all_roots(rows, terms, stop_words)
     return World(rows, events, found, roots, leaves, ids, documents, stop_words, keys_of(events))

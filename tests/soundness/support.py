@@ -92,7 +92,7 @@ def world(atoms: int, store: int = 0) -> World:
     engine.apply(made[:half])
     earlier = bytes.fromhex(engine.root().root)
     engine.checkpoint()
-    engine.apply([*made[half:], RecordForeignHead(*SEEN)])
+    engine.apply([*made[half:], RecordForeignHead(*SEEN[:2], bytes(32), SEEN[2])])
     engine.checkpoint()
     log = read_log(engine.store.backend)
     return World(

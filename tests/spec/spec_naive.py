@@ -20,11 +20,10 @@ Events = Sequence[tuple[list[Any], list[Any] | None]]
 """The fields of the header and of the body of each event."""
 
 EMPTY = bytes(32)
-ON_ATOMS, ON_EDGES, GIVES_ORDINAL = (*range(1, 7), 11), (8, 9, 13), (1, 2)
+ON_ATOMS, ON_EDGES = (*range(1, 7), 11, 15, 16), (8, 9, 13, 17)
 FACTS = range(32, 64)
 ERASED = 2
-ORIGIN = 1
-"""The number of a further field of a body (SPEC 3.4)."""
+VERSION_NOTED = 15
 
 
 def digest(role: str, data: bytes) -> bytes:
@@ -42,10 +41,9 @@ def dumps(value: Any) -> bytes:
     return cbor2.dumps(value, canonical=True)
 
 
-def time_of(fields: list[Any], body: list[Any] | None) -> int:
-    """SPEC 7: return the time at which the change of an event happened."""
-    further = body[-1] if body and isinstance(body[-1], dict) else {}
-    time: int = further[ORIGIN][3] if ORIGIN in further else fields[2]
+def time_of(fields: list[Any]) -> int:
+    """SPEC 3.4: return the own time of an event: that of its origin, the last item of a header with one."""
+    time: int = fields[-1][4] if isinstance(fields[-1], list) else fields[2]
     return time
 
 
@@ -172,12 +170,12 @@ def values(headers: Sequence[list[Any]]) -> dict[str, dict[bytes, list[Any]]]:
             found["atoms"][detail[0]][5] = s
         if kind not in ON_ATOMS and kind not in ON_EDGES:
             continue
-        namespace, key = ("atoms", detail[0]) if kind in ON_ATOMS else ("edges", b"".join(detail))
+        namespace, key = ("atoms", detail[0]) if kind in ON_ATOMS else ("edges", b"".join(detail[:3]))
         ordinal = detail[1] if kind in ON_ATOMS else 0
         known = found[namespace].get(key)
         if known is None:
-            if kind in (1, 8):
-                found[namespace][key] = [0, ordinal, 1, s, s, s, c]
+            if kind in (1, 8, 11, 13):
+                found[namespace][key] = [ERASED if kind > 8 else 0, ordinal, 1, s, s, s, c]
         elif kind in (2, 8) or (kind == 1 and known[0] == ERASED):
             found[namespace][key] = [0, ordinal, known[2] + 1, known[3], s, s, c]
         elif kind != 1:
@@ -202,7 +200,7 @@ def tag_changes(
 ) -> tuple[list[tuple[SetName, int]], list[tuple[SetName, int]]]:
     """SPEC 10: return the members that one event removes from sets, then those that it adds to sets."""
     kind, detail = fields[3], fields[7:]
-    if kind not in ON_ATOMS or body is None or kind == 11:
+    if kind not in ON_ATOMS or body is None or kind in (11, 16):
         return [], []
     ordinal = detail[1]
     if kind in (3, 4):
@@ -211,11 +209,12 @@ def tag_changes(
         tagged = [((2, identity(tag)), ordinal) for tag in body[0]]
         return ([], tagged) if kind == 5 else (tagged, [])
     _, _, atom_kind, tags, buckets, source, _, provenance, _, created, _, _ = body[:12]
-    names = [LIVE, *((2, identity(tag)) for tag in tags), *((3, bucket) for bucket in buckets)]
+    names = [] if kind == VERSION_NOTED else [LIVE]
+    names += [*((2, identity(tag)) for tag in tags), *((3, bucket) for bucket in buckets)]
     names += [
         (4, atom_kind),
         (5, provenance),
-        (7, day_of(time_of(fields, body) if created is None else created)),
+        (7, day_of(time_of(fields) if created is None else created)),
     ]
     names += [] if source is None else [(6, source)]
     leaving = [(LIVE, detail[2])] if kind == 2 else []
@@ -350,13 +349,21 @@ def rows_root(rows: Sequence[tuple[bytes, bytes]]) -> bytes:
     return merkle(leaves, lambda left, right: digest("rows-node", left + right), EMPTY)
 
 
+def giving_ordinals(events: Events) -> list[tuple[list[Any], list[Any] | None]]:
+    """SPEC 5: return the header and the atom's body of each event that gives an ordinal, by the ordinal."""
+    giving: list[tuple[list[Any], list[Any] | None]] = []
+    for fields, body in events:
+        if fields[3] in ON_ATOMS and fields[8] == len(giving):
+            giving.append((fields, None if fields[3] == 11 else body))
+    return giving
+
+
 def documents_of(events: Events, terms: Terms, stop_words: frozenset[str]) -> list[Document]:
     """SPEC 12: return the documents by ordinal; those of erased contents have no terms."""
     gone = set[int]().union(*(erased_ordinals(events, seq) for seq in range(len(events))))
-    bodies = [(fields[8], body) for fields, body in events if fields[3] in GIVES_ORDINAL]
     return [
         NO_DOCUMENT if body is None or ordinal in gone else document(body, terms, stop_words)
-        for ordinal, body in bodies
+        for ordinal, (_, body) in enumerate(giving_ordinals(events))
     ]
 
 

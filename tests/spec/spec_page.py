@@ -10,7 +10,10 @@ ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "SPEC.md"
 PARTS = (
     PAGE,
-    *(ROOT / "docs" / "spec" / f"{name}.md" for name in ("journal", "index", "proofs", "checkpoints")),
+    *(
+        ROOT / "docs" / "spec" / f"{name}.md"
+        for name in ("journal", "index", "proofs", "checkpoints", "merge")
+    ),
 )
 """SPEC.md and its parts, in the order in which SPEC.md lists them."""
 

@@ -7,17 +7,19 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any, Final
 
-from tests.spec.spec_facts import Terms, document, title_number
+from tests.spec.spec_facts import Terms, title_number
 from tests.spec.spec_naive import (
+    ERASED,
     FACTS,
-    GIVES_ORDINAL,
     ON_ATOMS,
     ON_EDGES,
     Keys,
     Rows,
+    documents_of,
     dumps,
     edge_leaves,
     frontier,
+    giving_ordinals,
     identity,
     index_leaves,
     keys_of,
@@ -48,6 +50,10 @@ LABELS = {label.replace("the empty one", ""): int(number) for number, label in t
 BODY = [name for _, name, *_ in table("atom body")]
 EDGE = record_fields("Edge record")
 SHOWN = {"tombstoned_at": None, "tombstoned_reason": "", "tombstoned_by": ""}
+STUB: dict[str, Any] = (
+    dict.fromkeys(BODY) | {"kind": "", "provenance": "", "created": 0} | {"tags": [], "buckets": []}
+)
+"""The fields of the body in the record of an erased atom."""
 
 REQUEST, META, ALIASES = 0, 2, 3
 """The numbers of two further fields of a body (SPEC 3.4)."""
@@ -101,9 +107,8 @@ def requests_rows(events: Sequence[Event]) -> dict[bytes, bytes]:
 
 def meta_entries_rows(events: Sequence[Event]) -> dict[bytes, bytes]:
     """SPEC 8: return the rows of `meta-entries`; a set of few ordinals below 65,536 has one chunk, a list."""
-    giving: list[list[Any] | None] = [body for fields, body in events if fields[3] in GIVES_ORDINAL]
     rows: dict[bytes, bytes] = {}
-    for ordinal, body in enumerate(giving):
+    for ordinal, (_, body) in enumerate(giving_ordinals(events)):
         further = body[-1] if body is not None and isinstance(body[-1], dict) else {}
         for entry in further.get(META, {}).items():
             key = b"m/" + keys_of(events).label(18, dumps(list(entry))) + u(0, 2)
@@ -113,9 +118,8 @@ def meta_entries_rows(events: Sequence[Event]) -> dict[bytes, bytes]:
 
 def names_rows(events: Sequence[Event], terms: Terms, stop_words: frozenset[str]) -> dict[bytes, bytes]:
     """SPEC 8: return the rows of `names`."""
-    giving: list[list[Any] | None] = [body for fields, body in events if fields[3] in GIVES_ORDINAL]
     found: dict[bytes, list[int]] = {}
-    for ordinal, body in enumerate(giving):
+    for ordinal, (_, body) in enumerate(giving_ordinals(events)):
         if body is None:
             continue
         source, further = body[5] or "", body[-1] if isinstance(body[-1], dict) else {}
@@ -151,12 +155,13 @@ def index_rows(
     events: Sequence[Event], headers: Sequence[bytes], terms: Terms, stop_words: frozenset[str]
 ) -> tuple[dict[bytes, bytes], dict[bytes, bytes]]:
     """SPEC 12: return the rows of `index`, and the leaves of its tree that have rows."""
-    giving = [(fields[1], body) for fields, body in events if fields[3] in GIVES_ORDINAL]
-    documents = [document(body, terms, stop_words) for _, body in giving]
+    giving = [fields[1] for fields, _ in giving_ordinals(events)]
+    documents = documents_of(events, terms, stop_words)
     tail = len(giving) - len(giving) % 256
-    rows = {b"i/doc/" + u(tail + at, 4): u(seq, 8) for at, (seq, _) in enumerate(giving[tail:])}
+    rows = {b"i/doc/" + u(tail + at, 4): u(seq, 8) for at, seq in enumerate(giving[tail:])}
     if giving:
-        rows[b"i/head"] = u(len(giving), 4) + leaf_of(headers[giving[-1][0]])
+        last = max(giving[-1], *(fields[1] for fields, _ in events if fields[3] == 11), 0)
+        rows[b"i/head"] = u(len(giving), 4) + leaf_of(headers[last])
     keys = keys_of(events)
     leaves = index_leaves(documents, stop_words, keys)
     leaves.pop(b"\xfe", None)
@@ -217,19 +222,21 @@ def record_rows(events: Sequence[Event]) -> dict[bytes, bytes]:
     ordinals, predicates, early = 0, 0, 0
     for fields, body in events:
         _, s, _, kind, by, _, prev, *detail = fields
-        t = time_of(fields, body)
+        t, foreign = time_of(fields), isinstance(fields[-1], list)
         if kind in FACTS and detail[0] in atoms:
             atoms[detail[0]]["last_seq"] = s
         elif kind in FACTS and detail[0] is not None:
             rows[b"f/" + detail[0]] = u(s, 8)
             early += prev is None
         if kind in ON_ATOMS:
-            _fold_atom(atoms, s, t, kind, by, detail, body)
+            _fold_atom(atoms, s, t, kind, by, detail, body, foreign=foreign)
         if kind in ON_EDGES:
-            _fold_edge(edges, s, t, kind, by, detail, body)
-        if kind in GIVES_ORDINAL:
+            _fold_edge(edges, s, t, kind, by, detail[:3], body)
+        if kind in (11, 13):
+            rows[b"x/" + b"".join(detail[:1] if kind == 11 else detail[:3])] = u(s, 8)
+        if kind in ON_ATOMS and detail[1] == ordinals:
             rows[b"o/" + u(detail[1], 4)] = detail[0]
-            ordinals = max(ordinals, detail[1] + 1)
+            ordinals += 1
         if kind == 7:
             rows[b"y/code/" + detail[0]] = body[0].encode()
             predicates += 1
@@ -258,14 +265,29 @@ def atom_row(record: Record) -> bytes:
 
 
 def _fold_atom(
-    atoms: dict[bytes, Record], s: int, t: int, kind: int, by: str, detail: list[Any], body: list[Any]
+    atoms: dict[bytes, Record],
+    s: int,
+    t: int,
+    kind: int,
+    by: str,
+    detail: list[Any],
+    body: list[Any],
+    *,
+    foreign: bool,
 ) -> None:
     before = atoms.get(detail[0])
-    if kind in GIVES_ORDINAL and (before is None) == (kind == 1):
-        first = {"version": 0, "created_seq": s, "created": t} if before is None else before
+    latest = t if before is None else max(before["updated"], t)
+    is_new = before is None or before["state"] == ERASED
+    if kind == 11:
+        fresh = {"id": detail[0], "ordinal": detail[1], "version": 1, "created_seq": s, "payload_seq": s}
+        hidden = {"tombstoned_at": t, "tombstoned_reason": body[0], "tombstoned_by": by}
+        atoms[detail[0]] = before = (before or fresh) | STUB | hidden | {"state": ERASED}
+    elif kind in (1, 2) and is_new == (kind == 1):
+        latest = t if kind == 1 else latest
+        first = {"version": 0, "created_seq": s} if before is None else before
         given = dict(zip(BODY, body[: len(BODY)], strict=True))
         if given["created"] is None:
-            given["created"] = first["created"]
+            given["created"] = t if foreign or kind == 1 else first["created"]
         after = {"id": detail[0], "ordinal": detail[1], "state": 0, "payload_seq": s, **SHOWN}
         version = {"version": first["version"] + 1, "created_seq": first["created_seq"]}
         atoms[detail[0]] = before = given | after | version
@@ -277,9 +299,11 @@ def _fold_atom(
     elif kind in (5, 6):
         own = {identity(tag): tag for tag in before["tags"]}
         theirs = {identity(tag): tag for tag in body[0]}
-        kept = theirs | own if kind == 5 else {name: tag for name, tag in own.items() if name not in theirs}
+        joined = own | theirs if foreign else theirs | own
+        kept = joined if kind == 5 else {name: tag for name, tag in own.items() if name not in theirs}
         before["tags"] = [kept[name] for name in sorted(kept)]
-    before |= {"last_seq": s, "updated": t}
+    silent = kind == 16 and body[0] is None
+    before |= {"last_seq": s, "updated": before["updated"] if silent else latest}
 
 
 def _fold_edge(
@@ -289,8 +313,16 @@ def _fold_edge(
     if kind == 9 and key in edges:
         hidden = {"tombstoned_at": t, "tombstoned_reason": body[0], "tombstoned_by": by}
         edges[key] |= {"state": 1, "last_seq": s, **hidden}
+    elif kind == 17 and key in edges:
+        edges[key]["last_seq"] = s
+    first = edges.get(key, {"created_seq": s, "payload_seq": s, "created_at": t, "created_by": by})
+    ends = dict(zip(("source_id", "code", "target_id"), detail, strict=True))
+    if kind == 13:
+        stub = {"state": ERASED, "last_seq": s, "weight": bytes(4), "data": b"", "created_at": 0}
+        hidden = {"tombstoned_at": t, "tombstoned_reason": body[0], "tombstoned_by": by}
+        edges[key] = first | ends | stub | hidden
     elif kind == 8:
-        first = edges.get(key, {"created_seq": s, "created_at": t, "created_by": by})
-        ends = dict(zip(("source_id", "code", "target_id"), detail, strict=True))
+        if first.get("state") == ERASED:
+            first |= {"created_at": t, "created_by": by}
         fresh = {"state": 0, "payload_seq": s, "last_seq": s, "weight": body[0], "data": body[1], **SHOWN}
         edges[key] = first | ends | fresh

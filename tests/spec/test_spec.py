@@ -68,6 +68,7 @@ SECTIONS = {
     "index": {11: "Analyzer", 12: "Index"},
     "proofs": {20: "Proofs"},
     "checkpoints": {21: "Checkpoints outside the store", 22: "The log as tiles"},
+    "merge": {24: "The merge law"},
 }
 """For each part, the title of each section by its number."""
 SHARED = (
@@ -99,9 +100,9 @@ def test_sections_are_numbered_across_the_parts(part: Path) -> None:
     assert len(found) == len(SECTIONS[part.stem])
 
 
-def test_section_numbers_are_one_to_twenty_three() -> None:
-    """The parts together have each section number from 1 to 23 once."""
-    assert sorted(n for part in SECTIONS.values() for n in part) == list(range(1, 24))
+def test_section_numbers_are_one_to_twenty_four() -> None:
+    """The parts together have each section number from 1 to 24 once."""
+    assert sorted(n for part in SECTIONS.values() for n in part) == list(range(1, 25))
 
 
 def test_the_forms_that_all_parts_share_are_numbered() -> None:
@@ -229,11 +230,11 @@ def test_details_and_bodies_have_the_listed_number_of_fields(kind: EventKind) ->
 
 
 def test_header_fields_are_listed_in_order() -> None:
-    """The table of headers lists `format` and the fields of `Header` except its detail, in order."""
+    """The table of headers lists `format` and the fields of `Header` before its detail, in order."""
     rows = table("header")
     listed = [name for _, name, *_ in rows]
     assert [int(row[0]) for row in rows] == list(range(len(HEADER_FIELDS)))
-    assert listed == ["format", *(name for name in Header._fields if name != "detail")]
+    assert listed == ["format", *(name for name in Header._fields if name not in {"detail", "origin"})]
     assert rows[0][2] == f"uint, {FORMAT}"
 
 

@@ -18,7 +18,7 @@ from engine.ledger.journal import encode_log, read_log, read_raw
 from engine.ledger.layout import FAMILIES, JOURNAL, LOG, PAYLOAD, journal_key, payload_key
 from engine.store.replay import append
 from proofs.codec import encode_body, encode_header
-from proofs.events import Body, Detail, EventKind, Header
+from proofs.events import Body, Detail, EventKind, Header, Origin
 from proofs.hashing import commitment
 from proofs.log import leaf_hash
 
@@ -105,13 +105,13 @@ def forge(
     *,
     prev: int | None = None,
     time: int = BEGIN * 2,
+    origin: Origin | None = None,
 ) -> None:
     """Append an event that does not come from a command, with a correct commitment, log and records."""
     log, seq = read_log(backend), read_log(backend).size
     raw_body = encode_body(body)
-    header = Header(
-        seq, max(time, log.time), kind, "forger", commitment(salt_of(seq), raw_body), prev, detail
-    )
+    bound = commitment(salt_of(seq), raw_body)
+    header = Header(seq, max(time, log.time), kind, "forger", bound, prev, detail, origin)
     frontier, raw = log.frontier, encode_header(header)
     frontier.append(leaf_hash(raw))
     put_rows(

@@ -23,6 +23,7 @@ ATOM = b"\x0a" * 16
 CODE = b"\x80" + bytes(7)
 HASH = bytes(32)
 NAMED: list[Any] = [[name, HASH] for name in NAMESPACES]
+ORIGIN: list[Any] = [STORE, 7, 1, HASH, 5]
 
 
 class Made(NamedTuple):
@@ -85,7 +86,12 @@ def accepted() -> list[Made]:
         made("the first kind of facts, without an atom", 32, [None], fact),
         made("the last kind of facts, on an atom", 63, [ATOM], fact, prev=0),
         made("a fact without data", 40, [ATOM], write([b""])),
-        made("a head of another store", FOREIGN_HEAD, [STORE, 1, HASH], write([None])),
+        made("a head of another store", FOREIGN_HEAD, [STORE, 1, HASH, HASH], write([None])),
+        made("a head without an overall root", FOREIGN_HEAD, [STORE, 1, HASH, None], write([None])),
+        made("an atom of another store", ATOM_ADDED, [ATOM, 0, ORIGIN], atom),
+        made("a lost version", 15, [ATOM, 1, ORIGIN], atom, prev=0),
+        made("a statement that is reached", 16, [ATOM, 0, ORIGIN], write([None, []]), prev=0),
+        made("an edge without effect", 17, [ATOM, CODE, HASH[:16], ORIGIN], write([None] * 3), prev=0),
     ]
 
 
@@ -109,8 +115,15 @@ def refused() -> Iterator[Made]:
     yield made("an event without a subject that has an earlier event", TYPE_REGISTERED, [CODE], name, prev=0)
     yield made("a checkpoint that has an earlier event", CHECKPOINT, [HASH], write([NAMED]), prev=0)
     yield made("a fact without an atom that has an earlier event", 32, [None], write([b""]), prev=0)
-    yield made("a head of another store with an earlier event", 14, [STORE, 1, HASH], write([None]), prev=0)
-    yield made("a head of another store with no events", 14, [STORE, 0, HASH], write([None]))
+    yield made(
+        "a head of another store with an earlier event", 14, [STORE, 1, HASH, HASH], write([None]), prev=0
+    )
+    yield made("a head of another store with no events", 14, [STORE, 0, HASH, HASH], write([None]))
+    yield made("a head of another store without its log", 14, [STORE, 1, None, HASH], write([None]))
+    yield made("a checkpoint of another store", CHECKPOINT, [HASH, ORIGIN], write([NAMED]))
+    yield made("a lost version of this store", 15, [ATOM, 1], atom, prev=0)
+    yield made("an origin without its kind", ATOM_ADDED, [ATOM, 0, [*ORIGIN[:2], *ORIGIN[3:]]], atom)
+    yield made("two origins", ATOM_ADDED, [ATOM, 0, ORIGIN, ORIGIN], atom)
     yield made("an added atom that replaces nothing", ATOM_ADDED, [ATOM, 1, None], atom)
     yield made("an added atom that replaces an ordinal", ATOM_ADDED, [ATOM, 1, 0], atom)
     yield made("a tombstone that replaces an ordinal", 3, [ATOM, 1, 0], write([""]), prev=0)

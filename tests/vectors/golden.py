@@ -13,9 +13,19 @@ from engine.commands.facts import AppendFact, RecordForeignHead
 from engine.engine import Engine
 from engine.erase.destroy import Pending, carry_out
 from engine.text.analyzer import STOP_WORDS, index_terms
-from proofs.events import EventKind, Origin
+from proofs.events import (
+    AtomNotedBody,
+    EdgeBody,
+    EdgeDetail,
+    EdgeNotedBody,
+    ErasedBody,
+    EventKind,
+    Origin,
+    ReasonBody,
+    TagsBody,
+)
 from tests.spec.spec_naive import ON_ATOMS, Rows, all_roots, opened
-from tests.support.pulled import Pulled
+from tests.support.pulled import Pulled, TakenIn
 from tests.vectors.stores import BEGIN, Made, engine_of, made
 
 UNREPEATABLE = ("index", "tags", "overall")
@@ -152,8 +162,8 @@ def changes(engine: Engine, ids: dict[str, str]) -> None:
 def others(engine: Engine, ids: dict[str, str]) -> None:
     """Add facts, one of them about a later atom, heads of other stores, and events of another store."""
     store_id, new = bytes(range(16)), "99999999-0000-8000-8000-000000000001"
-    engine.apply([RecordForeignHead(store_id, 7, bytes(range(32)))])
-    engine.apply([RecordForeignHead(store_id, limits.SEQ_MAX + 1, bytes(32), "größer\n")])
+    engine.apply([RecordForeignHead(store_id, 7, bytes(range(32, 64)), bytes(range(32)))])
+    engine.apply([RecordForeignHead(store_id, limits.SEQ_MAX + 1, bytes(32), None, "größer\n")])
     engine.apply([AppendFact(32, None, b""), AppendFact(63, ids["tokyo"], b"\x01\x02")], pipeline="facts 1")
     engine.apply([AppendFact(40, new, b"early"), AppendFact(41, new, b"earlier than the atom")])
     engine.apply([Add("Facts came before this text.", id=new)])
@@ -167,8 +177,30 @@ def others(engine: Engine, ids: dict[str, str]) -> None:
         Unlink(ids["pump"], "part_of", ids["tokyo"], "there"),
         Tombstone(new, "there"),
     )
+    new_id, never, edge = (
+        atom_id(new),
+        atom_id("99999999-2222-8333-8444-555555555555"),
+        EdgeDetail(atom_id(ids["pump"]), b"\x05", atom_id(ids["tokyo"])),
+    )
+    version = Add("What the other store wrote, and lost.", tags=("lost",), source="chat#2").body()
+    pulled += (
+        TakenIn(
+            EventKind.ATOM_REVISED, new_id, version._replace(content="The newer text of the other store.")
+        ),
+        TakenIn(EventKind.VERSION_NOTED, new_id, version),
+        TakenIn(EventKind.ATOM_TOMBSTONED, new_id, ReasonBody("hidden there")),
+        TakenIn(EventKind.TAGS_ADDED, new_id, TagsBody(("Lost", "extra"))),
+        TakenIn(EventKind.ATOM_NOTED, new_id, AtomNotedBody("no effect", ())),
+        TakenIn(EventKind.ATOM_NOTED, new_id, AtomNotedBody(None, ())),
+        TakenIn(EventKind.ATOM_REVIVED, new_id, ReasonBody("")),
+        TakenIn(EventKind.EDGE_ADDED, edge, EdgeBody(b"\x3f\0\0\0", b"")),
+        TakenIn(EventKind.EDGE_ADDED, edge, EdgeBody(b"\x3f\x80\0\0", b"")),
+        TakenIn(EventKind.EDGE_NOTED, edge, EdgeNotedBody(b"\x3f\0\0\0", b"", None)),
+        TakenIn(EventKind.ERASED, never, ErasedBody("destroyed there", ())),
+        TakenIn(EventKind.ATOM_TOMBSTONED, new_id, ReasonBody("hidden again")),
+    )
     for seq, command in enumerate(pulled):
-        origin = Origin(store_id, seq, bytes([seq]) * 32, BEGIN - 86_400_000_000 * seq)
+        origin = Origin(store_id, seq, 1, bytes([seq]) * 32, BEGIN - 86_400_000_000 * seq)
         engine.apply([Pulled(command, origin)])
 
 

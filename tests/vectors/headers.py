@@ -25,7 +25,10 @@ DETAILS: Final[dict[int, list[Any]]] = {
     7: [CODE],
     **{key: [ID, CODE, OTHER] for key in (8, 9, 13)},
     10: [HASH],
-    14: [ID, 1, HASH],
+    14: [ID, 1, HASH, HASH],
+    15: [ID, 7],
+    16: [ID, 7],
+    17: [ID, CODE, OTHER],
     **{key: [ID] for key in FACT_KINDS},
 }
 BODIES: Final[dict[int, list[Any]]] = {
@@ -40,9 +43,24 @@ BODIES: Final[dict[int, list[Any]]] = {
     10: [ROOTS],
     11: ["why", [HASH]],
     14: [None],
+    15: ATOM,
+    16: ["why", ["tag"]],
+    17: [b"\x3f\x80\0\0", b"", "why"],
     **{key: [b"data"] for key in FACT_KINDS},
 }
 NO_SUBJECT: Final = (0, 7, 10, 14)
+NEVER_REPEATED: Final = (0, 10)
+ALWAYS_REPEATED: Final = (15, 16, 17)
+ORIGIN: Final = [ID, SEQ_MAX, 255, HASH, (1 << 63) - 1]
+BAD_ORIGINS: Final[dict[str, Any]] = {
+    "null": None,
+    "that is a text": "program 1",
+    "without a time": ORIGIN[:4],
+    "with a negative time": [*ORIGIN[:4], -1],
+    "with a seq above the largest": [ID, SEQ_MAX + 1, *ORIGIN[2:]],
+    "with a kind above the largest": [ID, 1, 256, *ORIGIN[3:]],
+    "of a store id of 15 bytes": [ID[1:], *ORIGIN[1:]],
+}
 
 
 def header(kind: int, detail: list[Any], prev: int | None = None, seq: int = 9, number: int = 3) -> bytes:
@@ -53,6 +71,8 @@ def header(kind: int, detail: list[Any], prev: int | None = None, seq: int = 9, 
 def good_headers() -> Iterator[tuple[str, bytes]]:
     """Yield canonical headers."""
     for kind in EventKind:
+        if kind in ALWAYS_REPEATED:
+            continue
         yield kind.name.lower(), header(kind, DETAILS[kind])
         if kind not in NO_SUBJECT:
             yield f"{kind.name.lower()} with prev", header(kind, DETAILS[kind], 4)
@@ -60,7 +80,11 @@ def good_headers() -> Iterator[tuple[str, bytes]]:
     yield "edge of a built-in type", header(8, [ID, b"\x7f", OTHER])
     yield "largest seq", header(1, DETAILS[1], SEQ_MAX - 1, seq=SEQ_MAX)
     yield "largest rules", header(0, [*DETAILS[0][:4], 255])
-    yield "largest size", header(14, [ID, SEQ_MAX + 1, HASH])
+    yield "largest size", header(14, [ID, SEQ_MAX + 1, HASH, None])
+    for kind in EventKind:
+        if kind not in NEVER_REPEATED:
+            yield f"{kind.name.lower()} with an origin", header(kind, [*DETAILS[kind], ORIGIN])
+    yield "fact without an atom, with an origin", header(40, [None, ORIGIN])
 
 
 def bad_headers() -> Iterator[tuple[str, bytes]]:
@@ -82,13 +106,22 @@ def bad_headers() -> Iterator[tuple[str, bytes]]:
     yield "rules 0", header(0, [*DETAILS[0][:4], 0])
     yield "rules 256", header(0, [*DETAILS[0][:4], 256])
     yield "genesis of format 2", header(0, DETAILS[0][:3])
-    yield "foreign head of no events", header(14, [ID, 0, HASH])
-    yield "foreign head above the largest size", header(14, [ID, SEQ_MAX + 2, HASH])
+    yield "foreign head of no events", header(14, [ID, 0, HASH, HASH])
+    yield "foreign head above the largest size", header(14, [ID, SEQ_MAX + 2, HASH, HASH])
     yield "seq above the largest", header(1, DETAILS[1], seq=SEQ_MAX + 1)
     yield "prev above the largest", header(1, DETAILS[1], SEQ_MAX + 1)
     yield "format 2", header(1, DETAILS[1], number=2)
     yield "format 4", header(1, DETAILS[1], number=4)
-    for kind in (12, 15, 16, 31, 64, 255):
+    for kind in NEVER_REPEATED:
+        yield f"{EventKind(kind).name.lower()} with an origin", header(kind, [*DETAILS[kind], ORIGIN])
+    for kind in ALWAYS_REPEATED:
+        yield f"{EventKind(kind).name.lower()} without an origin", header(kind, DETAILS[kind])
+    for name, origin in BAD_ORIGINS.items():
+        yield f"origin {name}", header(1, [*DETAILS[1], origin])
+    yield "origin twice", header(1, [*DETAILS[1], ORIGIN, ORIGIN])
+    yield "foreign head of two fields", header(14, [ID, 1])
+    yield "foreign head without its second root", header(14, [ID, 1, HASH])
+    for kind in (12, 18, 31, 64, 255):
         yield f"kind {kind}", header(kind, DETAILS[1])
 
 
@@ -96,30 +129,26 @@ def good_bodies() -> Iterator[tuple[str, int, bytes]]:
     """Yield the names, kinds and bytes of canonical bodies."""
     for kind in EventKind:
         yield kind.name.lower(), kind, dumps(BODIES[kind])
-    origin = [ID, SEQ_MAX, HASH, (1 << 63) - 1]
     for number in (1, 5, 8, 40):
         yield (
             f"all further fields of every body, kind {number}",
             number,
-            dumps([*BODIES[number], {0: "r", 1: origin, 5: "program 1"}]),
+            dumps([*BODIES[number], {0: "r", 1: "program 1"}]),
         )
     yield "atom with a sequence of the caller", 1, dumps([*ATOM[:6], 3, *ATOM[7:10], None, None])
     yield "atom with a key", 1, dumps([*ATOM[:10], None, "key"])
     yield "a further namespace", 10, dumps([[*ROOTS, ["zones", HASH]]])
     yield "note of a foreign head", 14, dumps(["x" * 65_536])
+    yield "noted statement of nothing", 16, dumps([None, []])
+    yield "noted edge of nothing", 17, dumps([None, None, None])
     yield "fact without data", 63, dumps([b""])
 
 
 def bad_bodies() -> Iterator[tuple[str, int, bytes]]:
     """Yield the names, kinds and bytes of bodies that break one rule."""
-    yield "origin that is a text", 1, dumps([*ATOM, {1: "program 1"}])
-    yield "origin without a time", 1, dumps([*ATOM, {1: [ID, 1, HASH]}])
-    yield "origin with a negative time", 1, dumps([*ATOM, {1: [ID, 1, HASH, -1]}])
-    yield "origin with a seq above the largest", 1, dumps([*ATOM, {1: [ID, SEQ_MAX + 1, HASH, 1]}])
-    yield "origin of a store id of 15 bytes", 1, dumps([*ATOM, {1: [ID[1:], 1, HASH, 1]}])
-    yield "empty pipeline", 5, dumps([*BODIES[5], {5: ""}])
+    yield "empty pipeline", 5, dumps([*BODIES[5], {1: ""}])
     yield "folder of a tag", 5, dumps([*BODIES[5], {4: "folder"}])
-    yield "further field 6", 1, dumps([*ATOM, {6: "x"}])
+    yield "further field 5", 1, dumps([*ATOM, {5: "x"}])
     yield "genesis of format 2", 0, dumps([HASH])
     yield "checkpoint of format 2", 10, dumps([[HASH] * 4])
     yield "three namespaces", 10, dumps([ROOTS[:3]])
@@ -129,6 +158,8 @@ def bad_bodies() -> Iterator[tuple[str, int, bytes]]:
     yield "a name of 33 bytes", 10, dumps([[*ROOTS, ["z" * 33, HASH]]])
     yield "65 namespaces", 10, dumps([[*ROOTS, *([f"z{at:02}", HASH] for at in range(61))]])
     yield "note over its limit", 14, dumps(["x" * 65_537])
+    yield "noted statement without tags", 16, dumps(["why", None])
+    yield "noted edge with a weight of 3 bytes", 17, dumps([b"abc", None, None])
     yield "fact with a text", 40, dumps(["data"])
     yield "fact over its limit", 40, dumps([bytes((1 << 20) + 1)])
 

@@ -92,7 +92,8 @@ def claims_of(store: Made, kind: str) -> list[Claim]:
     kinds = [opened(*row)[0] for row in rows]
     bare += [(c.ROOT, fields[7]) for fields in kinds if fields[3] == 10]
     bare += [(c.PREFIX_ROOT, one.roots["overall"]) for n, one in store.worlds.items() if n <= size]
-    bare += [(c.SEEN, fields[7] + u(fields[8], 8) + fields[9]) for fields in kinds if fields[3] == 14]
+    heads = [fields for fields in kinds if fields[3] == 14 and fields[10]]
+    bare += [(c.SEEN, fields[7] + u(fields[8], 8) + fields[10]) for fields in heads]
     events: list[Claim] = [
         (c.EVENT, u(seq, 8), None, seq % 3 > 0 and bool(row[1])) for seq, row in enumerate(rows)
     ]

@@ -7,7 +7,9 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyString, PyTuple};
 
 use crate::digests::{Digest, Role};
-use crate::limits::{ATOM_ADDED, ATOM_BODY_FIELDS as BODY_FIELDS, ATOM_ORIGIN, ERASED, TAGS_REMOVED};
+use crate::limits::{
+    ATOM_ADDED, ATOM_BODY_FIELDS as BODY_FIELDS, ATOM_NOTED, ERASED, ORIGIN, TAGS_REMOVED, VERSION_NOTED,
+};
 
 const SALT_BYTES: usize = 16;
 const DENSE_BYTES: usize = 8192;
@@ -92,7 +94,7 @@ fn ordinal_of(entry: &Bound<'_, PyAny>) -> (bool, Option<u32>) {
         let header = entry.cast::<PyTuple>().ok()?.get_item(0).ok()?;
         let header = header.cast::<PyTuple>().ok()?;
         let kind: u64 = header.get_item(2).ok()?.extract().ok()?;
-        if !(ATOM_ADDED..=TAGS_REMOVED).contains(&kind) && kind != ERASED {
+        if !matches!(kind, ATOM_ADDED..=TAGS_REMOVED | ERASED | VERSION_NOTED | ATOM_NOTED) {
             return None;
         }
         let detail = header.get_item(6).ok()?;
@@ -108,13 +110,14 @@ fn join(entry: &Bound<'_, PyAny>, ordinal: u32, joining: &mut Joining) -> Option
     let entry = entry.cast::<PyTuple>().ok()?;
     let body = entry.get_item(1).ok()?;
     let body = body.cast::<PyTuple>().ok()?;
+    let header = entry.get_item(0).ok()?;
+    let header = header.cast::<PyTuple>().ok()?;
     // The day of an event with an origin is that of the origin.
-    if body.len() != BODY_FIELDS || !body.get_item(ATOM_ORIGIN).ok()?.is_none() {
+    if body.len() != BODY_FIELDS || !header.get_item(ORIGIN).ok()?.is_none() {
         return None;
     }
     let created = body.get_item(9).ok()?;
-    let header = entry.get_item(0).ok()?;
-    let time = if created.is_none() { header.cast::<PyTuple>().ok()?.get_item(1).ok()? } else { created };
+    let time = if created.is_none() { header.get_item(1).ok()? } else { created };
     let day = day_of(time.extract().ok()?)?;
     let tags = texts(&body.get_item(3).ok()?)?;
     let buckets = texts(&body.get_item(4).ok()?)?;

@@ -8,18 +8,18 @@ use crate::cbor;
 use crate::hashing::leaf_hash;
 use crate::limits::{
     ATOM_ADDED, ATOM_FIRST_FIELDS, ATOM_REVISED, ATOM_REVIVED, ATOM_TOMBSTONED, EDGE_ADDED, EDGE_REMOVED,
-    FORMAT, FURTHER_OF_ATOM, FURTHER_OF_OTHERS, ORIGIN, TAGS_ADDED, TAGS_REMOVED,
+    FORMAT, FURTHER_OF_ATOM, FURTHER_OF_OTHERS, TAGS_ADDED, TAGS_REMOVED,
 };
 use crate::log::Frontier;
 use crate::threads::map_chunks;
 
-/// The number of fields of a header, without the last field of a revision or of an event on an edge.
+/// The number of items of a header, without the last field of a revision or of an event on an edge.
 const HEADER_FIELDS: u64 = 9;
 const COMMITMENT: &str = "memroot 3 commitment";
 /// The number of events below which starting a second thread takes longer than it saves.
 const EVENTS_PER_THREAD: usize = 256;
 /// The number of fields of a draft, and of a detail of an atom or edge.
-const DRAFT_FIELDS: usize = 4;
+const DRAFT_FIELDS: usize = 5;
 const DETAIL_FIELDS: usize = 3;
 
 /// Why a kernel does not compute a result: the arguments are unusual, or Python raised an error.
@@ -137,7 +137,6 @@ fn put_body(out: &mut Vec<u8>, kind: u64, body: &Bound<'_, PyTuple>) -> Encoded<
         }
         cbor::uint(out, *number);
         match *number {
-            ORIGIN => return Err(Declined),
             2 => put_meta(out, &value)?,
             3 => put_texts(out, &value)?,
             _ => put_text(out, &value)?,
@@ -198,10 +197,10 @@ struct Sealed {
     leaf: [u8; 32],
 }
 
-/// Read a draft: the kind, the seq of the previous event on the subject, the detail and the body.
+/// Read a draft: the kind, the seq of the previous event on the subject, the detail, the body and no origin.
 fn read_draft(draft: &Bound<'_, PyAny>, seq: u64, time: u64, salt: [u8; 32]) -> Encoded<Event> {
     let draft = draft.cast::<PyTuple>().map_err(|_| Declined)?;
-    if draft.len() != DRAFT_FIELDS {
+    if draft.len() != DRAFT_FIELDS || !draft.get_item(4)?.is_none() {
         return Err(Declined);
     }
     let kind: u64 = draft.get_item(0)?.extract()?;

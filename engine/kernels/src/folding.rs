@@ -10,7 +10,7 @@ use crate::encoding::{
     integer, put, put_optional_integer, put_optional_text, put_texts, raw, sized, Declined, Encoded,
 };
 use crate::limits::{
-    ATOM_ADDED, ATOM_BODY_FIELDS, ATOM_ORIGIN, ATOM_REVISED, EDGE_ADDED, EDGE_BODY_FIELDS, EDGE_ORIGIN,
+    ATOM_ADDED, ATOM_BODY_FIELDS, ATOM_REVISED, EDGE_ADDED, EDGE_BODY_FIELDS, ERASED, ORIGIN, VERSION_NOTED,
 };
 use crate::records;
 
@@ -83,7 +83,7 @@ impl<'py> Event<'py> {
 
     /// Return the ordinal that the event assigns, if it assigns one.
     fn assigned(&self) -> Option<u32> {
-        let assigns = self.kind == ATOM_ADDED || self.kind == ATOM_REVISED;
+        let assigns = matches!(self.kind, ATOM_ADDED | ATOM_REVISED | VERSION_NOTED | ERASED);
         self.detail.get_item(1).ok().filter(|_| assigns)?.extract().ok()
     }
 
@@ -92,6 +92,7 @@ impl<'py> Event<'py> {
         let is_edge = self.kind == EDGE_ADDED;
         if (!is_edge && self.kind != ATOM_ADDED)
             || !self.header.get_item(5)?.is_none()
+            || !self.header.get_item(ORIGIN)?.is_none()
             || self.detail.len() != 3
         {
             return Err(Declined);
@@ -99,12 +100,12 @@ impl<'py> Event<'py> {
         let body = self.body.cast::<PyTuple>().map_err(|_| Declined)?;
         let (seq, time) = (self.header.get_item(0)?.extract()?, self.header.get_item(1)?.extract()?);
         sized::<16>(&self.detail.get_item(0)?)?;
-        if is_edge && body.len() == EDGE_BODY_FIELDS && body.get_item(EDGE_ORIGIN)?.is_none() {
+        if is_edge && body.len() == EDGE_BODY_FIELDS {
             let actor = self.header.get_item(3)?;
             let actor = actor.cast_exact::<PyString>().map_err(|_| Declined)?.to_str()?;
             return put_edge(out, seq, time, actor, &self.detail, body);
         }
-        if is_edge || body.len() != ATOM_BODY_FIELDS || !body.get_item(ATOM_ORIGIN)?.is_none() {
+        if is_edge || body.len() != ATOM_BODY_FIELDS {
             return Err(Declined);
         }
         let ordinal: u32 = self.detail.get_item(1)?.extract()?;

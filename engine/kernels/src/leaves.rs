@@ -5,7 +5,7 @@ use pyo3::types::{PyBytes, PyDict, PyList, PyTuple};
 
 use crate::cbor;
 use crate::digests::{position, Digest, Role};
-use crate::limits::{ATOM_ADDED, CODE_BYTES, EDGE_ADDED, ID_BYTES};
+use crate::limits::{ATOM_ADDED, CODE_BYTES, EDGE_ADDED, HEADER_FIELDS, ID_BYTES};
 
 /// The directions in the keys of edges (`proofs.leaves.Direction`).
 const FROM: u8 = 0;
@@ -49,7 +49,7 @@ fn added_leaves<'py>(
 fn created(entry: &Bound<'_, PyAny>) -> Option<Created> {
     let header = entry.cast::<PyTuple>().ok()?.get_item(0).ok()?;
     let header = header.cast::<PyTuple>().ok()?;
-    if header.len() != 7 || !header.get_item(5).ok()?.is_none() {
+    if header.len() != HEADER_FIELDS || !header.get_item(5).ok()?.is_none() {
         return None;
     }
     let kind: u64 = header.get_item(2).ok()?.extract().ok()?;

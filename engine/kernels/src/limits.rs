@@ -12,20 +12,21 @@ pub const TAGS_REMOVED: u64 = 6;
 pub const EDGE_ADDED: u64 = 8;
 pub const EDGE_REMOVED: u64 = 9;
 pub const ERASED: u64 = 11;
+pub const VERSION_NOTED: u64 = 15;
+pub const ATOM_NOTED: u64 = 16;
 
 pub const ID_BYTES: usize = 16;
 /// The number of fields of an `AtomBody`, and of those that are not further fields.
-pub const ATOM_BODY_FIELDS: usize = 18;
+pub const ATOM_BODY_FIELDS: usize = 17;
 pub const ATOM_FIRST_FIELDS: usize = 12;
 /// The number of fields of an `EdgeBody`.
-pub const EDGE_BODY_FIELDS: usize = 5;
+pub const EDGE_BODY_FIELDS: usize = 4;
+/// The number of fields of a `Header`, and the position of its origin.
+pub const HEADER_FIELDS: usize = 8;
+pub const ORIGIN: usize = 7;
 /// The numbers of the further fields of an atom's body, and of every other body (`proofs.events.FURTHER`).
-pub const FURTHER_OF_ATOM: [u64; 6] = [0, 1, 2, 3, 4, 5];
-pub const FURTHER_OF_OTHERS: [u64; 3] = [0, 1, 5];
-pub const ORIGIN: u64 = 1;
-/// The position of the further field `origin` in an atom's body and in the body of an edge.
-pub const ATOM_ORIGIN: usize = 13;
-pub const EDGE_ORIGIN: usize = 3;
+pub const FURTHER_OF_ATOM: [u64; 5] = [0, 1, 2, 3, 4];
+pub const FURTHER_OF_OTHERS: [u64; 2] = [0, 1];
 
 pub const INTEGER_MAX: u64 = (1 << 63) - 1;
 pub const SEQ_MAX: u64 = (1 << 53) - 1;

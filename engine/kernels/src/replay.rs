@@ -18,7 +18,8 @@ use crate::threads::map_chunks;
 
 const SALT_BYTES: usize = 32;
 const WEIGHT_BYTES: usize = 4;
-/// The number of fields of a header of most events on atoms; the other headers have one more.
+/// The number of items of a header of most events on atoms; the other headers have one more. A header with an
+/// origin, which has one more again, is left to the twin.
 const HEADER_FIELDS: usize = 9;
 const EVENTS_PER_THREAD: usize = 256;
 
@@ -225,7 +226,7 @@ fn texts<'a>(raw: &mut Reader<'a>, count: usize, most: usize) -> Option<Field<'a
 
 /// The maximum number of bytes of each further field that is decoded: of `request` and `pipeline` in every body,
 /// and of `folder` in the body of an atom. Bodies with other further fields are declined.
-const FURTHER: [(u64, usize); 3] = [(0, REQUEST_BYTES_MAX), (4, FOLDER_BYTES_MAX), (5, PIPELINE_BYTES_MAX)];
+const FURTHER: [(u64, usize); 3] = [(0, REQUEST_BYTES_MAX), (1, PIPELINE_BYTES_MAX), (4, FOLDER_BYTES_MAX)];
 
 /// Return the fields of a body.
 fn body_of<'a>(form: &Form, body: &'a [u8]) -> Option<Vec<Field<'a>>> {
@@ -272,7 +273,7 @@ fn body_of<'a>(form: &Form, body: &'a [u8]) -> Option<Vec<Field<'a>>> {
     if length > count {
         let mut next = 0;
         for _ in 0..raw.map().filter(|size| *size > 0)? {
-            let number = raw.uint(5)?;
+            let number = raw.uint(4)?;
             let (_, most) = FURTHER.iter().find(|(known, _)| *known == number)?;
             if number < next {
                 return None;
@@ -302,7 +303,8 @@ impl<'py> Classes<'py> {
         let detail = self.make.call1((of_kind.get_item(1)?, fields_of(py, &event.detail)?))?;
         let body = self.make.call1((of_kind.get_item(2)?, fields_of(py, &event.body)?))?;
         let commitment = PyBytes::new(py, event.commitment);
-        let header = (seq, event.time, of_kind.get_item(0)?, event.actor, commitment, event.prev, detail);
+        let kind = of_kind.get_item(0)?;
+        let header = (seq, event.time, kind, event.actor, commitment, event.prev, detail, py.None());
         let header = self.make.call1((&self.header, header))?;
         self.make.call1((&self.entry, (header, body, PyBytes::new(py, &event.leaf))))
     }

@@ -42,7 +42,18 @@ from proofs.hashing import label_commitment, predicate_code
 from proofs.leaves import EdgeType, State, Value, edge_key
 
 _CREATES = frozenset({EventKind.ATOM_ADDED, EventKind.EDGE_ADDED})
-_GIVES_ORDINAL = frozenset({EventKind.ATOM_ADDED, EventKind.ATOM_REVISED})
+_GIVES_ORDINAL = frozenset({EventKind.ATOM_ADDED, EventKind.ATOM_REVISED, EventKind.VERSION_NOTED})
+_OF_BOTH_STATES = frozenset(
+    {
+        EventKind.ATOM_REVISED,
+        EventKind.TAGS_ADDED,
+        EventKind.TAGS_REMOVED,
+        EventKind.ATOM_TOMBSTONED,
+        EventKind.EDGE_ADDED,
+        EventKind.EDGE_REMOVED,
+    }
+)
+"""The kinds of events with an origin that are allowed on live and on hidden atoms and edges."""
 _NO_ID = bytes(16)
 _NEEDS_HIDDEN = frozenset({EventKind.ATOM_REVIVED, EventKind.EDGE_ADDED})
 """The kinds of events that are allowed only if the atom or edge is hidden or does not exist.
@@ -79,7 +90,7 @@ class _Chain:
         self._counters = read_counters(before)
         log = read_log(before)
         self._time = log.time
-        self._last = read_header(before, log.size - 1)[0].kind if log.size else None
+        self._last = read_header(before, log.size - 1)[0] if log.size else None
         added = [header.detail for header, _, _ in entries if header.kind is EventKind.ATOM_ADDED]
         ids = [detail.id for detail in added if isinstance(detail, AtomDetail)]
         records = before.multi_get(list(map(atom_key, ids)))
@@ -98,7 +109,7 @@ class _Chain:
             if subject[0]:
                 self._values[subject] = value_after(header, self._value(*subject))
             self._counters = count((entry,), self._counters)
-            self._time, self._last = header.time, header.kind
+            self._time, self._last = header.time, header
         return problem
 
     def _adds_an_atom(self, header: Header) -> bool:
@@ -113,6 +124,8 @@ class _Chain:
             or (header.prev, detail.ordinal, detail.replaced) != (None, counters.next_ordinal, None)
             or header.time < self._time
             or self._last is None
+            or self._last.origin is not None
+            or header.origin is not None
             or detail.id == _NO_ID
             or self._value("atoms", detail.id) is not None
             or self._early_fact(detail.id) is not None
@@ -120,17 +133,24 @@ class _Chain:
             return False
         self._values["atoms", detail.id] = first_value(header)
         self._counters = counters._replace(next_ordinal=detail.ordinal + 1)
-        self._time, self._last = header.time, header.kind
+        self._time, self._last = header.time, header
         return True
 
     def _order_problem(self, entry: Entry) -> str | None:
-        header = entry.header
+        header, last = entry.header, self._last
         if header.time < self._time:
             return "is earlier than the event before it"
-        if (self._last is None) is not (header.kind is EventKind.GENESIS):
+        if (last is None) is not (header.kind is EventKind.GENESIS):
             return "is a genesis that is not the first event, or a first event that is not a genesis"
-        if header.kind is EventKind.CHECKPOINT and self._last is EventKind.CHECKPOINT:
+        if last is None:
+            return None
+        if header.kind is last.kind is EventKind.CHECKPOINT:
             return "is a checkpoint directly after a checkpoint"
+        if header.origin is not None:
+            same = header.origin.store_id == self._genesis()[0] and header.origin.seq >= header.seq
+            return "has an origin in this store that is not before it" if same else None
+        if last.origin is not None and header.kind is not EventKind.FOREIGN_HEAD:
+            return "follows events of another store, and is not the head of that store"
         return None
 
     def _detail_problem(self, entry: Entry) -> str | None:
@@ -142,7 +162,7 @@ class _Chain:
         detail = entry.header.detail
         if isinstance(detail, FactDetail):
             return "names an atom id that is all zero" if detail.id == _NO_ID else None
-        if namespace and not _state_allows(entry.header.kind, value):
+        if namespace and not _state_allows(entry.header, value):
             return "is not allowed in the present state of its subject"
         if isinstance(detail, AtomDetail):
             return self._atom_problem(entry.header.kind, detail, value)
@@ -183,6 +203,8 @@ class _Chain:
         expected: tuple[int | None, int | None] = (current, None)
         if kind in _GIVES_ORDINAL:
             expected = (self._counters.next_ordinal, current if kind is EventKind.ATOM_REVISED else None)
+        elif value is None:  # another store erased the atom
+            expected = (self._counters.next_ordinal, None)
         if (detail.ordinal, detail.replaced) != expected:
             return "gives an atom the wrong ordinal"
         if kind is EventKind.ERASED and self._has_edges(detail.id):
@@ -232,13 +254,20 @@ class _Chain:
         return self._values[subject]
 
 
-def _state_allows(kind: EventKind, value: Value | None) -> bool:
+def _state_allows(header: Header, value: Value | None) -> bool:
+    kind, foreign = header.kind, header.origin is not None
+    if kind in ERASING_KINDS and foreign:
+        return True
     if value is None:
         return kind in _CREATES
-    if kind in ERASING_KINDS:
+    if kind is EventKind.ATOM_NOTED or kind is EventKind.EDGE_NOTED:
+        return True
+    if kind in ERASING_KINDS or kind is EventKind.VERSION_NOTED:
         return value.state != State.ERASED
     if value.state == State.ERASED:
         return kind in _CREATES
     if kind is EventKind.ATOM_ADDED:
         return False
+    if foreign and kind in _OF_BOTH_STATES:
+        return True
     return (value.state != State.LIVE) == (kind in _NEEDS_HIDDEN)

@@ -200,8 +200,8 @@ class LogWitnesses:
     def _seen(self, claim: kinds.HeadSeen) -> int:
         """Return the seq of the first event that records that this head of another store was seen."""
         for seq in range(self.size):
-            detail = read_header(self._rows, seq)[0].detail
-            if isinstance(detail, ForeignHeadDetail) and detail == (claim.store_id, claim.size, claim.root):
+            seen = read_header(self._rows, seq)[0].detail
+            if isinstance(seen, ForeignHeadDetail) and seen.states(claim.store_id, claim.size, claim.root):
                 return seq
         raise NotFoundError(f"none of {self.size} events records that this head was seen")
 

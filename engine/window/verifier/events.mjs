@@ -74,13 +74,30 @@ const GENESIS = [
 const FOREIGN_DETAIL = [
   ["store_id", bytes(16)],
   ["size", integer(SEQ_MAX + 1n, 1n)],
-  ["root", bytes(32)],
+  ["log_root", bytes(32)],
+  ["root", optional(bytes(32))],
 ];
+/** The event of another store that an event takes in or restates: the last item of its header. */
+const origin = record([
+  ["store_id", bytes(16)],
+  ["seq", integer(SEQ_MAX)],
+  ["kind", number(255n)],
+  ["commitment", bytes(32)],
+  ["time", integer()],
+]);
+/** The kinds of events that never have an origin, and those that always have one. */
+const NEVER_REPEATED = [0, CHECKPOINT];
+const ALWAYS_REPEATED = [15, 16, 17];
 const FACT = [[["id", optional(bytes(16))]], [["data", bytesUpTo(1_048_576)]]];
 /** The kinds without a subject; a fact has none if it has no atom. */
 const NO_SUBJECT = [0, 7, CHECKPOINT, FOREIGN_HEAD];
 const REASON = [["reason", text(1024)]];
 const TAGS = [["tags", tags]];
+const EDGE_NOTED = [
+  ["weight", optional(bytes(4))],
+  ["data", optional(bytesUpTo(4096))],
+  ["reason", optional(text(1024))],
+];
 
 export const NAMESPACES = ["atoms", "edges", "index", "tags"];
 const namedRootList = list(record([["name", text(32, 1)], ["root", bytes(32)]]), 64);
@@ -110,6 +127,9 @@ const KINDS = new Map([
   [11, [ATOM, [...REASON, ["contents", list(bytes(32), 65_536)]]]], // erased
   [13, [EDGE, REASON]], // edge_erased
   [FOREIGN_HEAD, [FOREIGN_DETAIL, [["note", optional(text(65_536))]]]], // foreign_head
+  [15, [ATOM, ATOM_BODY]], // version_noted
+  [16, [ATOM, [["reason", optional(text(1024))], ...TAGS]]], // atom_noted
+  [17, [EDGE, EDGE_NOTED]], // edge_noted
   ...Array.from({ length: 32 }, (_, at) => [32 + at, FACT]), // facts
 ]);
 
@@ -122,10 +142,13 @@ export function readHeader(raw) {
   check(format === BigInt(FORMAT), reason, "of another format");
   check(KINDS.has(header.kind), reason, "of a kind of event that is not known");
   const [detail] = KINDS.get(header.kind);
+  const repeats = items.length === COMMON.length + detail.length + 1 && !NEVER_REPEATED.includes(header.kind);
+  check(repeats || !ALWAYS_REPEATED.includes(header.kind), reason, "an event of this kind without an origin");
+  const from = repeats ? origin(items.pop(), reason) : null;
   const own = record(detail)(items.slice(COMMON.length), reason);
   const noSubject = NO_SUBJECT.includes(header.kind) || own.id === null;
   check(!noSubject || header.prev === null, reason, "an event without a subject that has a previous event");
-  return { ...header, detail: own };
+  return { ...header, detail: own, origin: from };
 }
 
 /** Return the body in a payload that `commitment` binds; canonical for an event of this kind. */

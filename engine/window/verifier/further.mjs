@@ -1,6 +1,6 @@
 // The further fields of a body: one map from number to value behind the other fields (SPEC.md, section 5).
 
-import { SEQ_MAX, bytes, integer, list, record, text } from "./fields.mjs";
+import { integer, list, text } from "./fields.mjs";
 import { check } from "./refusal.mjs";
 import { writeHead } from "./cbor.mjs";
 
@@ -31,17 +31,9 @@ function meta(item, reason) {
   return new Map([...item].map(([key, value]) => [metaKey(key, reason), metaValue(value, reason)]));
 }
 
-const origin = record([
-  ["store_id", bytes(16)],
-  ["seq", integer(SEQ_MAX)],
-  ["commitment", bytes(32)],
-  ["time", integer()],
-]);
-
 const OF_EVERY_BODY = new Map([
   [0n, ["request", text(128, 1)]],
-  [1n, ["origin", origin]],
-  [5n, ["pipeline", text(256, 1)]],
+  [1n, ["pipeline", text(256, 1)]],
 ]);
 const OF_AN_ATOM = new Map([
   ...OF_EVERY_BODY,

@@ -78,7 +78,7 @@ def filled(backend: Backend | None = None) -> Engine:
             Add("a quagga, once", id=id_of(ATOMS + 1), tags=["extinct"]),
             Tombstone(id_of(ATOMS + 1)),
             Tombstone(id_of(GONE), "stale"),
-            RecordForeignHead(*SEEN, None),
+            RecordForeignHead(*SEEN[:2], bytes(32), SEEN[2]),
         ]
     )
     engine.checkpoint()
