@@ -20,7 +20,7 @@ def ingested_notes(cli: Cli, tmp_path: Path) -> Cli:
     (folder / "Kettle.md").write_text("Kettles need a map.\n")
     (folder / "old").mkdir()
     (folder / "old" / "Kettle.md").write_text("An old map.\n")
-    assert "left out     1 comments, badges and bare link lists" in cli("ingest", str(folder)).out
+    assert "left out     1 comments and badges" in cli("ingest", str(folder)).out
     return cli
 
 

@@ -93,7 +93,7 @@ class Piece:
     content: str
     """A slice of the decoded file, without blank lines at its start and end; never entirely blank.
 
-    Comments, badges and bare link lists are left out (`engine.files.ingest.markdown_structure`).
+    Comments and badges are left out (`engine.files.ingest.markdown_comments`).
     """
     title: str | None
     """The title of the atom: one line of at most `TITLE_BYTES_MAX` bytes."""
@@ -112,8 +112,7 @@ class Piece:
     aliases: tuple[str, ...] = ()
     """Other names of the page. Only the first piece of a page has them."""
     meta: Mapping[str, Scalar] | None = None
-    """`page`: the title of the page, if it is not the name of the file. `links`: the URLs of a page that has
-    no text."""
+    """`page`: the title of the page, if it is not the name of the file."""
 
 
 _values_of: Final = attrgetter(*(one.name for one in fields(Piece)))
@@ -127,7 +126,7 @@ class Document:
     title: str | None
     pieces: tuple[Piece, ...]
     left_out: int = 0
-    """The number of comments, badges and bare link lists that are in no piece."""
+    """The number of comments and badges that are in no piece."""
 
 
 @dataclass(frozen=True, slots=True)

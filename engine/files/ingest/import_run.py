@@ -34,7 +34,7 @@ class IngestReport:
     files: int
     pieces: int
     left_out: int
-    """The number of comments, badges and bare link lists in the files that are in no piece."""
+    """The number of comments and badges in the files that are in no piece."""
     added: int
     revised: int
     tombstoned: int

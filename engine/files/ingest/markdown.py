@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import accumulate
+from typing import Final, NamedTuple
 
 from markdown_it import MarkdownIt
 
 from engine.files.ingest.documents import ATOM_TOKENS, Document, Reference, Skipped
 from engine.files.ingest.field_values import title_of
+from engine.files.ingest.markdown_comments import comments
 from engine.files.ingest.markdown_metadata import marks, read_frontmatter, without_markup
-from engine.files.ingest.markdown_structure import (
-    LeftOut,
-    Part,
-    comments,
-    leave_out,
-    urls_in,
-)
 from engine.files.ingest.pieces import (
     Block,
     Cut,
@@ -28,7 +24,6 @@ from engine.files.ingest.pieces import (
     Span,
     document,
     file_title,
-    places_of,
     split,
     without,
 )
@@ -44,12 +39,29 @@ _WINDOW = 64 << 10
 _WHOLE = frozenset({"fence", "code_block", "table_open", "html_block"})
 """The types of blocks that are kept in one piece if they are not too large."""
 
+_ADDRESS: Final = re.compile(
+    r"\[[^\[\]\n]{0,512}\]\(<?https?://[^\s<>()]{1,2048}(?:\s\"[^\"\n]{0,512}\")?>?\)"
+    r"|https?://[^\s<>]+|</?[A-Za-z][^<>]{0,1024}>"
+)
+_FOOTER_CHARS_MAX: Final = 4096
+_WORD: Final = re.compile(r"[^\W_]")
+
+
+class _Part(NamedTuple):
+    """A top-level block."""
+
+    block: Block
+    heading: str | None
+    """The text of a heading, including markup; None if the block is not a heading."""
+    level: int
+    """The level of a heading, 1 to 6; otherwise 0."""
+
 
 @dataclass(frozen=True, slots=True)
 class _Outline:
     """The blocks and the paragraphs of a file, in order."""
 
-    blocks: list[Part]
+    blocks: list[_Part]
     paragraphs: list[Span]
     """The spans that can contain tags and links; code and HTML are excluded."""
 
@@ -64,10 +76,10 @@ class _TopBlock:
     level: int = 0
     cuts: list[int] = field(default_factory=list)
 
-    def part(self, end: int) -> Part:
+    def part(self, end: int) -> _Part:
         """Return the finished block; `end` is the start of the next block."""
         block = Block(self.start, end, tuple(self.cuts), self.type in _WHOLE)
-        return Part(block, self.type, self.heading, self.level)
+        return _Part(block, self.heading, self.level)
 
 
 def parse_markdown(
@@ -77,41 +89,38 @@ def parse_markdown(
 
     A file is split at its headings. Sections over `tokens_max` estimated tokens are split further: between
     blocks, list items, lines, sentences or words. A heading without a body is joined to the following
-    section; at the end of the file, it is joined to the section before it. Comments, badges and bare link
-    lists are left out (`markdown_structure`). Except for these, frontmatter and blank lines, each line is in
-    exactly one piece, in order. If nothing is left of a file, its only piece is its title, unless
-    the file is blank. The links and tags of a bare link list belong to the piece before it. Frontmatter that
-    cannot be parsed is kept as content and reported. Link reference definitions are kept as text. HTML blocks
-    and code contain no tags or links.
+    section; at the end of the file, it is joined to the section before it, as is a section with nothing but
+    addresses of the web. Comments and badges are left out (`markdown_comments`). Except for these,
+    frontmatter and blank lines, each line is in exactly one piece, in order. If nothing is left of a file,
+    its only piece is its title, unless the file is blank. Frontmatter that cannot be parsed is kept as
+    content and reported. Link reference definitions are kept as text. HTML blocks and code contain no tags
+    or links.
 
     The lines of `text`, a decoded file, end with `\n`, and `tokens_max` is at least 8. The last component of
     `source` is the title of pieces that have no other title. The document may have no pieces. Pieces with a
     `content_problem` are skipped and reported.
     """
     front = read_frontmatter(text)
-    lines = Lines(text)
     gone = comments(text, front.closing if front.broken else front.end)
+    lines = Lines(text, gone)
     text = without(text, gone)
-    lines.left_out(gone)
     outline = _Outline([], [])
     if front.broken:
         # Stop before the closing fence, which would turn the lines above it into a heading.
         _add(outline, text, 0, front.closing)
     _add(outline, text, front.closing if front.broken else front.end, len(text))
-    left = leave_out(text, outline.blocks, places_of(gone))
-    lines.left_out(left.spans)
     title = front.title or file_title(source)
-    cuts = _cuts(without(text, left.spans), left.blocks, title, tokens_max)
-    if not cuts and title is not None and (front.end or gone or left.spans):
-        cuts = [Cut((0, 0), title, content=title, meta=urls_in(text, left.spans))]
-    _place_marks(text, outline.paragraphs, cuts, left)
+    cuts = _cuts(text, outline.blocks, title, tokens_max)
+    if not cuts and title is not None and (front.end or gone):
+        cuts = [Cut((0, 0), title, content=title)]
+    _place_marks(text, outline.paragraphs, cuts)
     made, skipped = document(
-        *(without(text, left.spans), source, title, cuts),
+        *(text, source, title, cuts),
         tags=front.tags,
         aliases=front.aliases,
         created=front.created,
         line_at=lines.at,
-        left_out=len(gone) + left.lists,
+        left_out=len(gone),
     )
     if front.broken:
         reason = f"the frontmatter is kept as text: {front.broken}"
@@ -186,24 +195,25 @@ def _top_blocks(text: str, offset: int, stop: int) -> tuple[list[_TopBlock], lis
     return tops, paragraphs
 
 
-def _cuts(text: str, parts: Sequence[Part], title: str | None, tokens_max: int) -> list[Cut]:
+def _cuts(text: str, parts: Sequence[_Part], title: str | None, tokens_max: int) -> list[Cut]:
     """Return the spans of the pieces of a file with these blocks. `title` is the title of the file."""
-    sections, named = _sections(parts)
+    sections, named = _sections(text, parts)
     return [
         Cut(span, named[number][0] or title, created=named[number][1])
         for span, number in split(text, sections, tokens_max)
     ]
 
 
-def _sections(parts: Sequence[Part]) -> tuple[list[Section], list[tuple[str | None, int | None]]]:
+def _sections(text: str, parts: Sequence[_Part]) -> tuple[list[Section], list[tuple[str | None, int | None]]]:
     """Return the sections, each with the text of its last heading (None without a heading) and its day.
 
-    The day of a section is the date of its heading, or of the nearest heading above it that is a date.
+    The day of a section is the date of its heading, or of the nearest heading above it that is a date. A
+    section that has no body, or only addresses, belongs to the section before it.
     """
     runs: list[tuple[list[Block], list[Block]]] = [([], [])]
     named: list[tuple[str | None, int | None]] = [(None, None)]
     days: list[tuple[int, int | None]] = [(0, None)]
-    for block, _, heading, level in parts:
+    for block, heading, level in parts:
         if heading is None:
             runs[-1][1].append(block)
             continue
@@ -217,25 +227,39 @@ def _sections(parts: Sequence[Part]) -> tuple[list[Section], list[tuple[str | No
         days.append((level, days[-1][1] if day is None else day))
         runs[-1][0].append(block)
         named[-1] = title_of(plain), days[-1][1]
-    if len(runs) > 1 and not runs[-1][1]:
-        bare = runs.pop()
-        runs[-1][1].extend(bare[0])
-    return [Section(tuple(headings), tuple(body)) for headings, body in runs], named
+    joined: list[tuple[list[Block], list[Block]]] = []
+    names: list[tuple[str | None, int | None]] = []
+    for (headings, body), name in zip(runs, named, strict=True):
+        if joined and not body:
+            joined[-1][1].extend(headings)
+        elif joined and _is_addresses(text[body[0].start : body[-1].end]):
+            joined[-1][1].append(Block((*headings, *body)[0].start, body[-1].end, attached=True))
+        else:
+            joined.append((headings, body))
+            names.append(name)
+    return [Section(tuple(headings), tuple(body)) for headings, body in joined], names
 
 
-def _place_marks(text: str, paragraphs: Iterable[Span], cuts: list[Cut], left: LeftOut) -> None:
+def _is_addresses(text: str) -> bool:
+    """Return True if a text has addresses of the web and no words, such as a footer with links to edit it."""
+    if len(text) > _FOOTER_CHARS_MAX or "://" not in text:
+        return False
+    return _WORD.search(_ADDRESS.sub(" ", text)) is None
+
+
+def _place_marks(text: str, paragraphs: Iterable[Span], cuts: list[Cut]) -> None:
     """Add each tag and link to the span (`Cut`) in which it begins, or else to the span before it.
 
     A tag or link before the first span is added to the first span. If there are no spans, nothing is added.
     """
     if not cuts:
         return
-    starts, places = [cut.span[0] for cut in cuts], left.places()
+    starts = [cut.span[0] for cut in cuts]
     for start, end in paragraphs:
         if text.find("#", start, end) < 0 and text.find("[", start, end) < 0:
             continue
         for at, mark in marks(text, start, end):
-            cut = cuts[max(0, bisect_right(starts, places.of(at)) - 1)]
+            cut = cuts[max(0, bisect_right(starts, at) - 1)]
             if isinstance(mark, Reference):
                 cut.links.append(mark)
             else:

@@ -24,7 +24,6 @@ from engine.files.ingest.field_values import content_problem, title_of
 from engine.files.ingest.written_dates import time_of_page
 from engine.followers.names import PAGE
 from engine.text.token_estimate import estimate_tokens
-from proofs.events import Scalar
 from proofs.leaves import tag_identity
 
 _BLANK_LINE = re.compile(r"^[^\S\n]*\n", re.MULTILINE)
@@ -36,6 +35,10 @@ _SENTENCES: Final = re.compile(r"(?<=[.!?…])[ \t]+|(?<=[。！？])")
 _WORDS: Final = re.compile(r"[ \t\u3000]+")
 
 _TOKENS_PER_CHARACTER_MAX: Final = 3
+
+_URL: Final = re.compile(r"\S{0,1024}?https?://\S+\s*")
+_URL_CHARS_MAX: Final = 1 << 14
+"""The maximum length of a URL that is kept in one piece although it is larger than a piece, in characters."""
 
 Span = tuple[int, int]
 
@@ -50,7 +53,6 @@ class Cut:
     links: list[Reference] = field(default_factory=list)
     content: str | None = None
     """The content of the piece, or None if the content is the text of the span."""
-    meta: dict[str, Scalar] = field(default_factory=dict)
     created: int | None = None
     """The day of the section in µs UTC, if a heading above it is a date."""
 
@@ -104,7 +106,7 @@ def document(
                 id=None,
                 sequence=None,
                 aliases=() if pieces else aliases,
-                meta=named | cut.meta or None,
+                meta=named or None,
             )
         )
         seen[content] += 1
@@ -160,6 +162,8 @@ class Block:
     """The offsets where the block is split first, ascending: the starts of list items or parts of a quote."""
     whole: bool = False
     """True to keep the block (a fence or table) in one span if it fits, even without its heading."""
+    attached: bool = False
+    """True to keep the block with the block before it, whatever its size."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,7 +225,7 @@ def _pack(text: str, section: Section, tokens_max: int) -> Iterator[Span]:
         return
     cost = 0
     for number, block in enumerate(blocks):
-        block_cost = estimate_tokens(text[block.start : block.end])
+        block_cost = 0 if block.attached else estimate_tokens(text[block.start : block.end])
         # A heading alone is not a useful atom, so the block after it is split rather than separated from it.
         after_heading = number == len(section.headings)
         fits = block_cost <= tokens_max
@@ -251,7 +255,7 @@ def _refine(text: str, units: Iterable[Span], tokens_max: int, level: int) -> It
     """Yield the start and the cost in tokens of each span; divide spans over `tokens_max` further."""
     for start, end in units:
         cost = estimate_tokens(text[start:end])
-        if cost <= tokens_max:
+        if cost <= tokens_max or level == len(_DIVISIONS):
             yield start, cost
         else:
             yield from _refine(text, _DIVISIONS[level](text, start, end, tokens_max), tokens_max, level + 1)
@@ -278,8 +282,11 @@ def _after(pattern: re.Pattern[str]) -> Callable[[str, int, int, int], Iterator[
 def _characters(text: str, start: int, end: int, tokens_max: int) -> Iterator[Span]:
     """Divide a span between any two characters. No part is too large, whatever the text is.
 
-    If possible, no part begins with a combining mark.
+    If possible, no part begins with a combining mark. A URL that is not too long is one part.
     """
+    if end - start <= _URL_CHARS_MAX and _URL.fullmatch(text, start, end):
+        yield start, end
+        return
     step = tokens_max // _TOKENS_PER_CHARACTER_MAX
     while end - start > step:
         cuts = range(start + step, start, -1)
@@ -293,35 +300,21 @@ _DIVISIONS: Final = (_lines, _after(_SENTENCES), _after(_WORDS), _characters)
 
 
 class Lines:
-    """Maps the lines of a text to lines of its file. Parts of the file were left out of the text."""
+    """Maps the offsets of a text from which parts of a file were left out to the lines of the file."""
 
-    def __init__(self, text: str) -> None:
-        """Number the lines of the whole text, before any part of it is left out."""
+    def __init__(self, text: str, left_out: Sequence[Span] = ()) -> None:
+        """Number the lines of a whole file; the spans `left_out` are in order."""
         self._text = text
-        self._passes: list[tuple[list[int], list[int]]] = []
+        self._removed = list(accumulate((end - begin for begin, end in left_out), initial=0))
+        self._places = [begin - before for (begin, _), before in zip(left_out, self._removed, strict=False)]
         self._line, self._counted = 1, 0
-
-    def left_out(self, spans: Sequence[Span]) -> None:
-        """Record that `spans` were left out. They are in order and refer to the text before this step."""
-        self._passes.append((places_of(spans), removed_before(spans)))
 
     def at(self, offset: int) -> int:
         """Return the number of the line at an offset of the remaining text. Offsets must be ascending."""
-        for places, removed in reversed(self._passes):
-            offset += removed[bisect_right(places, offset)]
+        offset += self._removed[bisect_right(self._places, offset)]
         self._line += self._text.count("\n", self._counted, offset)
         self._counted = offset
         return self._line
-
-
-def places_of(spans: Sequence[Span]) -> list[int]:
-    """Return, for each span, its offset in the text after all spans are removed. `spans` are in order."""
-    return [begin - before for (begin, _), before in zip(spans, removed_before(spans), strict=False)]
-
-
-def removed_before(spans: Sequence[Span]) -> list[int]:
-    """Return, for each span, the number of characters in the spans before it, and last the total number."""
-    return list(accumulate((end - begin for begin, end in spans), initial=0))
 
 
 def without(text: str, spans: Sequence[Span]) -> str:
