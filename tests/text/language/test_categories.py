@@ -322,3 +322,9 @@ def test_precision_and_recall_on_texts_labelled_by_hand(category: Category) -> N
     assert right / (right + outcome[False, True]) >= 0.8
     least = 0.75 if category is Category.RELATIONSHIP else 0.8
     assert right / (right + outcome[True, False]) >= least
+
+
+def test_two_forms_of_a_word_are_one_hint() -> None:
+    """A text needs two different hints for a category, and the plural of a word is no other word."""
+    assert emerges(Category.TECHNICAL, "A digital radio.")
+    assert not emerges(Category.TECHNICAL, "A sleeve wraps around a cable or several cables.")

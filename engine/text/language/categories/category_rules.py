@@ -85,8 +85,11 @@ def _hinted(marked: MarkedText) -> int:
     if len(marked.hints) < HINTS_NEEDED:
         return 0
     needed = HINTS_NEEDED + len(marked.tokens) // TOKENS_PER_HINT
+    # `tool` and `tools` are one hint.
     return sum(
-        mark for hint, mark in _HINTS if sum(1 for word in marked.hints if MARKS[word] & hint) >= needed
+        mark
+        for hint, mark in _HINTS
+        if len({word.removesuffix("s") for word in marked.hints if MARKS[word] & hint}) >= needed
     )
 
 
