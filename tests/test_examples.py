@@ -54,6 +54,15 @@ def test_the_demonstration_answers_from_the_project_s_own_pages(demonstration: S
     assert "verify-root: ok" in shown
     assert "Proof: no page mentions 'unicycle'" in shown
     assert f"Store: {demonstration.store}" in shown
+    parts = (
+        "names, ",
+        "Lena -lives_in-> Bergen",
+        " tokens\n",
+        "keys of the lighthouse",
+        "Mirror: ",
+        "the same after",
+    )
+    assert [part for part in parts if part not in shown] == []
     assert demonstration.store.exists()
 
 
