@@ -6,6 +6,7 @@ and convert their arguments; a backend implements the abstract methods.
 
 from __future__ import annotations
 
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -154,6 +155,16 @@ class Backend(Reader):
     """Why the store can only be read, as the end of a sentence; None if the store can be written."""
     location: Location | None = None
     """The place of the store's files, if `open_backend` opened it; None for a store that is not in files."""
+    clock_of = "this machine"
+    """Whose clock `clock` reads, for messages."""
+
+    def clock(self) -> int:
+        """Return the time of the clock that all writers of the store share, in µs since 1970, UTC.
+
+        Raises:
+            BackendError: a database does not answer.
+        """
+        return time.time_ns() // 1000
 
     def is_wanted(self) -> bool:
         """Return True if somebody has tried to open the store in vain since it was opened here.

@@ -44,6 +44,7 @@ from engine.ledger.queries import atom_of, get_record, resolve_id
 from engine.query.filters import NO_FILTERS, FilterFields, Filters, narrowed
 from engine.query.view import View
 from engine.store.bulk import commit_parts
+from engine.store.commit import AHEAD_SECONDS
 from engine.store.past import AsOf, atom_record_at, history, history_item, size_at
 from engine.store.replay import Progress, no_progress
 from engine.store.store import Store
@@ -133,7 +134,8 @@ class Engine:
         Args:
             backend: The backend that holds the store, or in which a new store is created.
             clock: A function that returns the current time in µs since 1970, UTC. Each event records this
-                time.
+                time. By default, it is the clock of the machine, and a write that would be over five minutes
+                ahead of the clock of the database, or of the machine if the store is in files, is refused.
             salts: A function that returns 32 random bytes for the event with a given seq.
             actor: The author that events record: 1 to 32 characters of `a-z`, `0-9`, `.`, `_` and `-`.
             config: The parameters of recall; None for the default values, which were chosen by measurement.
@@ -160,7 +162,9 @@ class Engine:
             from engine.query.recall.recall_config import RecallConfig
 
             instance(config, RecallConfig, "config")
-        store = Store(backend, Sources(clock, salts), resume=_resume)
+        # A program that gives a clock answers for its times.
+        ahead = AHEAD_SECONDS if clock is wall_clock else None
+        store = Store(backend, Sources(clock, salts), resume=_resume, ahead=ahead)
         self.view = View(store, config)
         """The object through which queries read the store, for internal use. Its methods can raise backend
         errors."""

@@ -71,6 +71,7 @@ class PostgreSQLBackend(Backend):
         "the files of memroot_rows, until its owner runs VACUUM FULL, if another role erased",
     )
     capabilities = Capabilities(durable=True, multi_process=True, persistent=True)
+    clock_of = "the database server"
 
     def __init__(
         self,
@@ -337,6 +338,13 @@ class PostgreSQLBackend(Backend):
             self._unsettled = False
             return bytes(tokens)
         raise AssertionError
+
+    def clock(self) -> int:
+        """Return the time of the database server, in µs since 1970, UTC."""
+        with self._handle_state.inside(), self._pool.connected(self._address.shown) as connection:
+            rows: list[Any] = connection.execute(sql.CLOCK).fetchall()
+            now: int = rows[0][0]
+            return now
 
     @contextlib.contextmanager
     def exclusive(self) -> Iterator[None]:

@@ -44,6 +44,12 @@ def init(session: Session) -> int:
     return session.out.answer({**data, "created": not there}, [url])
 
 
+def _future(state: Status) -> Iterator[Line]:
+    if state.ahead is not None:
+        count = counted(state.events - state.ahead, "event")
+        yield line("from the future", f"{count}, from seq {state.ahead} on (docs/durability.md)")
+
+
 @command("engine status", "engine status --json")
 def status(session: Session) -> int:
     """Show what is in the store.
@@ -81,6 +87,7 @@ def status(session: Session) -> int:
         if folder is not None:
             yield line("mirror", f"{folder}, {'not written' if behind is None else _lag(behind)}")
         yield line("last event", shown_time(state.last_event))
+        yield from _future(state)
         if state.file_bytes is not None:
             yield line("files", f"{state.file_bytes:,} bytes")
         if state.scrubbed_at is None:

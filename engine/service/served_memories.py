@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import threading
+import time
 from collections import OrderedDict
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -97,6 +98,8 @@ class Memories:
     """The name of the only memory that is served; None to serve all."""
     _held: OrderedDict[str, _Held] = field(default_factory=OrderedDict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
+    clock_ahead: float = 0.0
+    """The seconds by which the clock of this machine is ahead of the database's, as of `compare_clocks`."""
     _past: PastStates = field(default_factory=PastStates)
     """The past states that calls asked about. They are here, because a memory may be closed between calls."""
     _place: re.Pattern[str] = field(init=False)
@@ -170,6 +173,19 @@ class Memories:
         with self.use(name) as memory:
             counts, root = memory.status(), memory.root().root
         return Described(name, counts.store_id, counts.live_atoms, counts.events, root)
+
+    def compare_clocks(self) -> None:
+        """Set `clock_ahead`, if a memory is open. A store in files has the clock of this machine.
+
+        Raises:
+            EngineError: The store does not answer.
+        """
+        with self._lock:
+            name = next(reversed(self._held), None)
+        if name is not None:
+            with self.use(name) as memory, translated():
+                before = memory.store.backend.clock()
+                self.clock_ahead = time.time() - before / 1_000_000
 
     @contextmanager
     def use(self, name: str) -> Iterator[Engine]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import gzip
 import logging
 import time
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache, partial
 from typing import Any, Final
@@ -101,6 +102,13 @@ class Health:
     _error: EngineError | None = None
     _lock: anyio.Lock = field(default_factory=anyio.Lock)
 
+    def __post_init__(self) -> None:
+        """Show the clock in the metrics."""
+        about = "Seconds by which the clock is ahead of the database's."
+        self.metrics.watch(
+            "memroot_clock_ahead_seconds", "gauge", about, lambda: self.calls.memories.clock_ahead
+        )
+
     async def health(self, request: Request) -> Response:
         """Answer `GET /health`: the process answers. Needs no token."""
         del request
@@ -129,6 +137,8 @@ class Health:
     async def counted(self, request: Request) -> Response:
         """Answer `GET /metrics` in the text format of Prometheus. Needs any valid token."""
         await self.calls.grant_of(request)
+        with suppress(EngineError):  # then the last figure stands
+            await self.calls.run(self.calls.memories.compare_clocks)
         return PlainTextResponse(self.metrics.text(), 200, HEADERS, CONTENT_TYPE)
 
 

@@ -11,15 +11,17 @@ SQLite: one add took 5.6 ms, of which 4.7 ms were the write; in batches of 32, o
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from backends.base import Guard, Snapshot
+from backends.base import Backend, Guard, Snapshot
 from backends.errors import BackendError, BackendInDoubt, GuardFailed
 from engine.base import limits
 from engine.base.errors import BusyError, ConflictError, EngineError, InDoubtError, RefusedError
+from engine.base.times import shown_time
 from engine.commands.evidence import Evidence
 from engine.followers.base import is_current
 from engine.followers.requests import KeysBehind, Once
@@ -106,6 +108,11 @@ one memory in PostgreSQL: an add took 14 ms of CPU in these processes without th
 
 _NO_WAIT = nullcontext()
 
+AHEAD_SECONDS: Final = 300.0
+"""The time by which an event may be ahead of the clock of the database or machine, by default."""
+
+_SECOND: Final = 1_000_000
+
 META: Final = (LOG, cursor_key(RECORDS_NAME), cursor_key(TreesFollower.name), COUNTERS)
 """The rows that every commit reads."""
 
@@ -120,12 +127,56 @@ class Wanted(NamedTuple):
     pipeline: str | None
 
 
+class ClockBound:
+    """Compares the times of events with the clock of a backend.
+
+    The time of an event is never before the time of the previous one. So one event from the future would put
+    all later events there, and a question about the present would not see them. No stored byte depends on the
+    clock of the backend: a batch is written as it is, or it is refused.
+    """
+
+    def __init__(self, backend: Backend, seconds: float | None) -> None:
+        """Allow events to be ahead by `seconds`; None for any time."""
+        self._backend = backend
+        self._seconds = seconds
+        self._offset: int | None = None
+        """The clock less the monotonic clock of this process, when the clock was read."""
+
+    def check(self, previous: int, latest: int) -> None:
+        """Check the times of the last event before a batch and of its last event, in µs since 1970, UTC.
+
+        Raises:
+            RefusedError: The batch would be too far ahead of the clock.
+        """
+        if self._seconds is None:
+            return
+        allowed = latest - int(self._seconds * _SECOND)
+        if self._offset is not None and allowed <= self._offset + _monotonic():
+            return
+        now = self._backend.clock()  # asked only if its last answer does not settle the question
+        self._offset = now - _monotonic()
+        if allowed <= now:
+            return
+        ahead = f"{(latest - now) // _SECOND:,} seconds ahead of {self._backend.clock_of}"
+        if latest > previous:
+            raise RefusedError(f"the clock of this process is {ahead}", hint="set the clock of its machine")
+        raise RefusedError(
+            f"the last event is from {shown_time(previous)}, {ahead}",
+            hint="if a clock was wrong earlier, see docs/durability.md, `A clock that was wrong`",
+        )
+
+
+def _monotonic() -> int:
+    return time.monotonic_ns() // 1000
+
+
 class Commits:
     """Commits commands to one store. It is safe to use from several threads."""
 
-    def __init__(self, store: Views, sources: Sources | None) -> None:
+    def __init__(self, store: Views, sources: Sources | None, clock_bound: ClockBound) -> None:
         """Begin with a store, and with the sources of its events; None if it accepts no commands."""
         self.store = store
+        self._clock_bound = clock_bound
         self._sources = sources
         self._together = GroupCommit()
         self._evidence = Evidence(store.trees)
@@ -254,16 +305,18 @@ class Commits:
         )
         receipts = tx.decide(wanted.commands, None if len(wanted.commands) == 1 else look_ahead())
         if tx.events:
-            if not self._write(tx, guards):
+            if not self._write(tx, guards, log.time):
                 return None
             if store.secret_filter is not None:
                 store.secret_filter.count(screen)
         return receipts
 
-    def _write(self, tx: Transaction, guard: Sequence[Guard]) -> bool:
+    def _write(self, tx: Transaction, guard: Sequence[Guard], previous: int) -> bool:
         # A crash before this write leaves the store unchanged. After a crash later on, the events and their
         # records are stored, and the followers are updated by the next read.
         store, batch = self.store, tx.finish()
+        log = read_log(batch.rows)
+        self._clock_bound.check(previous, log.time)
         try:
             store.backend.write(batch, guard=guard, durable=True)
         except GuardFailed:
@@ -275,7 +328,6 @@ class Commits:
             raise InDoubtError(str(error), seq=first.seq, event_id=event_id, hint=error.hint) from error
         store.recent.add(tx.entries)
         self._nothing_destroyed_at = batch.rows[LOG] if tx.nothing_destroyed else None
-        log = read_log(batch.rows)
         self._evidence.note(tx.entries, batch.rows[COUNTERS] or b"", tx.counters)
         store.checked_log = log.row
         self._written = head_guards(batch.rows, log)

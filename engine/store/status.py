@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
@@ -12,9 +13,10 @@ from engine.base.validation import show_id
 from engine.commands.conflicts import CONFLICTS_WITH
 from engine.followers.base import read_cursor
 from engine.followers.tags import LIVE, TagsFollower, members
-from engine.ledger.journal import erased_ordinals, read_header, read_log
+from engine.ledger.journal import LogState, erased_ordinals, read_header, read_log
 from engine.ledger.queries import edges_of_type, recorded_type_code
 from engine.ledger.records import read_counters
+from engine.store.commit import AHEAD_SECONDS
 from engine.store.store import Store
 from proofs.events import AtomDetail, EventKind
 from proofs.leaves import State
@@ -43,6 +45,10 @@ class Status:
     analyzer: str
     last_event: int
     """The time of the last event, in µs since 1970, UTC."""
+    ahead: int | None = None
+    """The seq of the first event that is further ahead of the clock of the database, or of this machine, than
+    a write may be; None if there is none. Questions about the present do not see this event and later ones.
+    """
     read_only: str | None = None
     """The reason why the store can only be read, or None if it can be written."""
     file_bytes: int | None = None
@@ -73,9 +79,17 @@ def status(rows: Reader, store: Store) -> Status:
         followers=cursors,
         analyzer=f"{store.identity.analyzer} {store.identity.fingerprint.hex()}",
         last_event=log.time,
+        ahead=_first_ahead(rows, log, store.backend.clock() + int(AHEAD_SECONDS * 1_000_000)),
         read_only=store.backend.unwritable,
         file_bytes=_file_bytes(store.backend),
     )
+
+
+def _first_ahead(rows: Reader, log: LogState, allowed: int) -> int | None:
+    """Return the seq of the first event with a later time than `allowed`, or None. Times never go back."""
+    if log.time <= allowed:
+        return None
+    return bisect_right(range(log.size), allowed, key=lambda seq: read_header(rows, seq)[0].time)
 
 
 def _file_bytes(backend: Backend) -> int | None:

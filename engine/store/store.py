@@ -16,7 +16,7 @@ from engine.ledger.journal import Identity, read_entry, read_identity, read_log
 from engine.ledger.layout import ERASING, INDEX_HEAD, cursor_key, journal_key, payload_key
 from engine.ledger.records import read_counters
 from engine.store.bulk import commit_many
-from engine.store.commit import META, Commits
+from engine.store.commit import META, ClockBound, Commits
 from engine.store.views import Views
 from engine.text.analyzer import ANALYZER_NAME
 from engine.text.analyzer_fingerprint import current_fingerprint
@@ -71,6 +71,7 @@ class Store(Views):
         check: bool = True,
         resume: Callable[[Store], None] | None = None,
         secrets: FamilySecrets | None = None,
+        ahead: float | None = None,
     ) -> None:
         """Open a store on a backend.
 
@@ -83,6 +84,7 @@ class Store(Views):
                 the log does not match the headers.
             resume: Called once the store is open, to finish an interrupted erasure (`engine.erase.destroy`).
             secrets: The secrets that a new store shares with others. None for random ones.
+            ahead: The seconds by which events may be ahead of the backend's clock; None for any time.
 
         Raises:
             CorruptionError: Stored rows are damaged.
@@ -91,7 +93,8 @@ class Store(Views):
         super().__init__(backend, check=check)
         self.past_states: KeptStates | None = None
         """The past states that are kept between queries. None if each query replays its own."""
-        self.commits = Commits(self, sources)
+        self.clock_bound = ClockBound(backend, ahead)
+        self.commits = Commits(self, sources, self.clock_bound)
         backend.read_ahead(_OPENING)
         if sources is not None and _is_empty(backend):
             self._write_genesis(sources, secrets)
@@ -120,6 +123,7 @@ class Store(Views):
         )
         appender.append(EventKind.GENESIS, None, detail, body)
         batch = appender.finish(read_counters(self.backend))
+        self.clock_bound.check(log.time, read_log(batch.rows).time)
         try:
             self.backend.write(batch, guard=head_guards(self.backend, log), durable=True)
         except GuardFailed:

@@ -7,6 +7,7 @@ import json
 import logging
 import re
 import shutil
+import time
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -14,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from backends.base import Backend
 from engine.base.scopes import Scope
 from engine.service.access import Access
 from engine.service.app import application
@@ -158,6 +160,16 @@ def test_the_metrics_are_in_the_format_of_prometheus(served: Served, watched: Wa
     assert f"memroot_http_request_duration_seconds_count{{{route}}} 4" in lines
     assert f'memroot_http_request_duration_seconds_bucket{{{route},le="+Inf"}} 4' in lines
     assert "memroot_http_connections 1" in lines
+
+
+def test_the_metrics_tell_how_far_the_clock_is_ahead(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The clock of the machine is compared with that of the database of a memory that was used."""
+    assert status_of(served.request("/v1/memories/secretname/recall?query=x", GOOD)) == 200
+    monkeypatch.setattr(Backend, "clock", lambda _: int(time.time() * 1_000_000) - 90_000_000)
+    (ahead,) = re.findall(
+        rb"^memroot_clock_ahead_seconds (\S+)$", served.request("/metrics", GOOD), re.MULTILINE
+    )
+    assert 90 <= float(ahead) < 100
 
 
 def test_a_histogram_counts_what_is_not_longer_than_a_bound() -> None:

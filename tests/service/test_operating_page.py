@@ -7,9 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from engine.service.access import Access
+from engine.service.app import application
 from engine.service.guard import Metrics
 from engine.service.listening import BODY_BYTES_A_SECOND, Limits
+from engine.service.served_memories import Memories
 from tests.service.raw import serving
+from tests.service.support import KnownTokens
 
 PAGE = (Path(__file__).parents[2] / "docs" / "operating.md").read_text(encoding="utf-8")
 LIMITS = Limits()
@@ -40,7 +44,8 @@ def test_the_page_states_each_limit(text: str) -> None:
 def test_the_page_lists_the_metrics() -> None:
     """The names in the table are those that the server shows."""
     metrics = Metrics()
-    with serving(metrics=metrics):
+    app = application(Memories("memory:"), Access(KnownTokens(), read_only=True), metrics)
+    with serving(program=app, metrics=metrics):
         shown = set(re.findall(r"^# TYPE (\S+)", metrics.text(), re.MULTILINE))
     listed = set(re.findall(r"`((?:memroot|process)_[a-z_]+)`", PAGE.partition("## Health")[2]))
     assert listed == shown

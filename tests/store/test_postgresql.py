@@ -6,6 +6,7 @@ import contextlib
 import json
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from itertools import pairwise
 from pathlib import Path
@@ -15,7 +16,7 @@ import psycopg
 import pytest
 
 from backends import open_backend
-from engine import Add, Engine
+from engine import Add, Engine, RefusedError
 from engine.cli.main import main
 from engine.store.maintenance import copy
 from tests.support.children import ROOT
@@ -43,6 +44,20 @@ def test_a_memory_has_the_same_root_on_every_backend(tmp_path: Path) -> None:
         with Engine.open(place) as engine:
             assert engine.root().root == root
             assert engine.verify().ok
+
+
+def test_a_process_ahead_of_the_server_writes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A process whose clock is 30 days ahead of the database server cannot put the memory into the future."""
+    with Engine.open(url("skewed")) as engine:
+        engine.add("one")
+    machine = time.time_ns
+    with monkeypatch.context() as ahead, Engine.open(url("skewed")) as engine:
+        ahead.setattr(time, "time_ns", lambda: machine() + 30 * 86_400 * 10**9)
+        with pytest.raises(RefusedError, match="seconds ahead of the database server"):
+            engine.add("two")
+    with Engine.open(url("skewed")) as engine:
+        engine.add("three")
+        assert (engine.size, engine.status().ahead) == (3, None)
 
 
 def test_answers_and_rows_are_those_of_memory() -> None:

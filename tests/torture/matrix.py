@@ -29,6 +29,9 @@ _THREADS: Final = "tests/store/test_threads.py::"
 _TAMPER: Final = "tests/trust/audit/test_tamper.py::"
 _LAWS: Final = "tests/ledger/test_invariants.py::"
 _PG: Final = "tests/backends/postgresql/test_postgresql_faults.py::"
+_CLOCK: Final = "tests/store/test_clock_bound.py::"
+_STRANGERS: Final = "tests/service/test_strangers.py::"
+_FLOOD: Final = "tests/service/test_flood.py::"
 _HERE: Final = "tests/torture/"
 _WINDOW: Final = "tests/window/test_changed_answers.py::"
 _CLIENT: Final = "tests/clients/test_changed_answers.py::"
@@ -143,10 +146,13 @@ MATRIX: Final = (
         ("simulation",), "the order of the journal explains every read; no command is lost",
     ),
     Row(
-        "F18", "the clock stands still, jumps or goes back",
+        "F18", "the clock stands still, jumps, goes back or is ahead",
         (_LAWS + "test_i14_time_is_recorded_but_determines_no_order",
-         _LAWS + "test_i14_hashes_depend_on_commands_clock_and_salts_only"),
-        (), "the order and the ids do not depend on the clock",
+         _LAWS + "test_i14_hashes_depend_on_commands_clock_and_salts_only",
+         _CLOCK + "test_a_process_ahead_of_the_database_writes_nothing",
+         _CLOCK + "test_a_clock_that_jumps_is_noticed",
+         _CLOCK + "test_no_byte_depends_on_the_clock_of_the_database"),
+        (), "the order and the ids do not depend on the clock; nothing is written over five minutes ahead",
     ),
     Row(
         "F19", "a command is repeated, or its outcome is in doubt",
@@ -191,6 +197,16 @@ MATRIX: Final = (
         (_CLIENT + "test_a_changed_answer_is_refused_or_makes_no_difference",
          _CLIENT + "test_an_answer_from_elsewhere_is_refused_or_makes_no_difference"),
         (), "what the client returns as verified is what is recorded, or there is an error",
+    ),
+    Row(
+        "F25", "clients without a token flood the service",
+        (_STRANGERS + "test_strangers_have_one_request_in_a_turn",
+         _STRANGERS + "test_few_chunks_are_parsed_in_a_turn",
+         _STRANGERS + "test_nothing_is_read_after_a_refusal",
+         _STRANGERS + "test_little_is_read_of_a_connection_without_a_token",
+         _FLOOD + "test_a_flood_of_strangers_does_not_keep_out_a_client_with_a_token"),
+        (), "at most 32 KiB are read of a connection, one request begins in a turn, and clients with a token "
+        "are answered",
     ),
 )  # fmt: skip
 """All faults, in order."""
