@@ -590,7 +590,8 @@ class Engine:
             actor: The author of the event; None for the memory's own actor.
 
         Returns:
-            The receipt. If the text is held, it has no events, and `held` describes the atom.
+            The receipt. If the text is held, `held` describes the atom, which gets the tags of the command.
+            The only event is then that of tags that are new to the atom.
 
         Raises:
             InvalidInputError: A field is not valid according to SPEC.md.

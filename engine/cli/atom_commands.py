@@ -60,13 +60,15 @@ def add(
         receipt = engine.apply([wanted])[0] if again else engine.add_once(wanted)
         if receipt.changed:
             _tell_near(session, engine, receipt.id)
+    added = "added"
     same = f"nothing to do: the atom already exists ({receipt.state.name.lower()})"
     if receipt.held is not None:
         same = (
             f"nothing was added: the memory holds {'this' if receipt.held.equal else 'nearly this'} text "
             "already; revise that atom, or add the text with --again"
         )
-    return session.done(receipt, "added", same)
+        added = same.replace("nothing was", "only the tags were", 1)
+    return session.done(receipt, added, same)
 
 
 def _tell_near(session: Session, engine: Engine, atom: str) -> None:

@@ -7,7 +7,7 @@ from typing import Final
 
 from engine.base.errors import ConflictError, EngineError
 from engine.base.model import Held, Receipt, State
-from engine.commands.atoms import Add
+from engine.commands.atoms import Add, Tag
 from engine.followers.requests import Once
 from engine.ledger.journal import read_log
 from engine.store.store import Store
@@ -26,8 +26,8 @@ def add_unless_held(
 ) -> Receipt:
     """Run `command` unless `held_text` says that a live atom holds the text.
 
-    No event is appended between the comparison and the addition. If an atom holds the text, nothing is added.
-    Then the receipt has the id of that atom, and its field `held` says how similar the texts are. If `once`
+    No event is appended between the comparison and the addition. If an atom holds the text, only the tags of
+    the command are added to that atom. Then the receipt has the id of that atom, and its field `held` says how similar the texts are. If `once`
     is given and its key was used already, the receipt is that of the first time.
 
     Raises:
@@ -38,10 +38,14 @@ def add_unless_held(
             if once is not None and store.recorded(actor, once):
                 return store.commit([command], actor, request=once)[0]
             held, size = held_text(_redacted_body(store, command))
-            if held is not None:
+            if held is not None and not command.tags:
                 return Receipt(held.id, (), State.LIVE, held)
             try:
-                return store.commit([command], actor, if_head=size, request=once)[0]
+                if held is None:
+                    return store.commit([command], actor, if_head=size, request=once)[0]
+                # Repeated, this adds nothing, so it records no key.
+                tagged = store.commit([Tag(held.id, command.tags)], actor, if_head=size)[0]
+                return Receipt(held.id, tagged.events, tagged.state, held)
             except ConflictError:
                 if attempt == ATTEMPTS_MAX or read_log(store.backend).size == size:
                     raise

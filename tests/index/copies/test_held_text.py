@@ -195,3 +195,13 @@ def test_the_command_line_names_the_atom(cli: Cli) -> None:
     again = cli("add", LONG, "--source", "b.md", "--again", "--json")
     assert again.data["changed"] is True
     assert "held" not in again.data
+
+
+def test_the_tags_of_a_held_text_go_to_the_atom_that_holds_it(memory: Engine) -> None:
+    """Tags given with a text that an atom holds, or nearly holds, are added to that atom, once."""
+    for text in (LONG, LONG.replace("spoons", "spoonfuls")):
+        receipt = memory.add(text, tags=["Chores", "water"], once=True)
+        assert (receipt.id, receipt.held is None) == (FIRST, False)
+    assert memory.get(FIRST).tags == ("Chores", "water")
+    assert [item.kind.word for item in memory.history(FIRST)] == ["atom_added", "tags_added"]
+    assert len(memory.find(limit=9)) == 1
