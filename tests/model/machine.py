@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+from hypothesis.stateful import initialize, invariant, rule
 
 from backends.base import Backend
 from backends.memory import MemoryBackend
@@ -25,13 +25,14 @@ from engine.trust.audit.verify import verify
 from proofs.leaves import State
 from proofs.log import leaf_hash
 from proofs.log import root_of as log_root_of
-from tests.model.pairs import Op, Pair, Pairs
+from tests.model.further import Further
+from tests.model.pairs import Op, Pair
 from tests.model.relating import RelatingReference
 from tests.model.strategies import ANY_OP, ATOMS, MERGING, OPS, SAID, UPKEEP, WEIGHTS
-from tests.support.engines import BEGIN, backend_of, projection_rows, rows_of, salt_of
+from tests.support.engines import BEGIN, backend_of, copied_rows, projection_rows, rows_of, salt_of
 
 
-class EngineMachine(Pairs, RuleBasedStateMachine):
+class EngineMachine(Further):
     """An engine over a backend that `renewed` opens again, and the reference for comparison."""
 
     def __init__(self, opened: Callable[[], Backend], renewed: Callable[[Backend], Backend]) -> None:
@@ -48,6 +49,11 @@ class EngineMachine(Pairs, RuleBasedStateMachine):
 
     def carry_out(self, pairs: list[Pair]) -> None:
         """Run a command on engine and reference; both must accept, or both refuse and change nothing."""
+        request, pipeline = self.model.said
+        commands = [command for command, _ in pairs]
+        if self.twin is not None:
+            self.on_both(lambda one: one.apply(commands, request=request, pipeline=pipeline), self.twin)
+            return
         saved, size = self.model.saved(), len(self.model.headers)
         self.model.now = self.now
         refusal: type[EngineError] | None = None
@@ -59,22 +65,31 @@ class EngineMachine(Pairs, RuleBasedStateMachine):
             self.model.restore(saved)
         with self.engine.store.view():
             rows = rows_of(backend_of(self.engine)) if refusal else {}
-        commands = [command for command, _ in pairs]
         if refusal is not None:
             with pytest.raises(refusal):
                 self.engine.apply(commands)
             assert rows_of(backend_of(self.engine)) == rows
             return
-        request, pipeline = self.model.said
         done = self.engine.apply(commands, request=request, pipeline=pipeline)
         told = [event.seq for receipt in done for event in receipt.events]
         assert told == list(range(size, len(self.model.headers)))
 
+    def begin_twin(self) -> None:
+        """Make the twin from the engine's rows."""
+        self.twin = self.start(copied_rows(backend_of(self.engine)))
+
+    def root(self) -> str:
+        """Return the root that the engine must have."""
+        return self.model.root().hex() if self.twin is None else self.twin.root().root
+
     @initialize(
-        atoms=st.integers(0, 6), edges=st.sets(st.tuples(st.integers(0, 5), st.integers(0, 5)), max_size=6)
+        atoms=st.integers(0, 6),
+        edges=st.sets(st.tuples(st.integers(0, 5), st.integers(0, 5)), max_size=6),
+        beyond=st.booleans(),
     )
-    def begin_with(self, atoms: int, edges: set[tuple[int, int]]) -> None:
+    def begin_with(self, atoms: int, edges: set[tuple[int, int]], beyond: bool) -> None:
         """Start with some atoms and edges, so that commands have targets."""
+        self.goes_beyond = beyond
         for number in range(atoms):
             self.carry_out([self._add(f"atom {number}", None, None, {"tags": ["red"]}, None)])
         for src, dst in sorted(edges):
@@ -159,6 +174,9 @@ class EngineMachine(Pairs, RuleBasedStateMachine):
 
     def checkpoint(self) -> None:
         """Take a checkpoint; directly after another one it adds no event."""
+        if self.twin is not None:
+            self.on_both(lambda one: one.checkpoint(), self.twin)
+            return
         self.model.now = self.now
         said, self.model.said = self.model.said, (None, None)
         self.model.checkpoint()
@@ -175,11 +193,11 @@ class EngineMachine(Pairs, RuleBasedStateMachine):
 
     def rebuild(self) -> None:
         """Rebuild all rows and compare the root with the reference."""
-        assert self.engine.rebuild().root == self.model.root().hex()
+        assert self.engine.rebuild().root == self.root()
 
     def compare_root(self) -> None:
         """Compare the root with the reference."""
-        assert self.engine.root().root == self.model.root().hex()
+        assert self.engine.root().root == self.root()
 
     def reopen(self) -> None:
         """Open the engine again on the same rows."""
@@ -192,13 +210,13 @@ class EngineMachine(Pairs, RuleBasedStateMachine):
         target = MemoryBackend()
         read_into(target, JournalReader(io.BytesIO(bytes(lines)), "it"))
         again = bytearray()
-        assert export_store(Store(target, None), again.extend).root == root == self.model.root().hex()
+        assert export_store(Store(target, None), again.extend).root == root == self.root()
         assert again == lines
 
     def copied(self, stay: bool) -> None:
         """Copy the store to another backend, and continue on either."""
         target = MemoryBackend() if stay else self.opened()
-        assert copy(backend_of(self.engine), target).root == self.model.root().hex()
+        assert copy(backend_of(self.engine), target).root == self.root()
         self.others.append(target if stay else backend_of(self.engine))
         if not stay:
             self.engine = self.start(target)
@@ -207,13 +225,16 @@ class EngineMachine(Pairs, RuleBasedStateMachine):
     def journal_is_the_references(self) -> None:
         """The log has the reference's headers after every step."""
         log = read_log(backend_of(self.engine))
+        if self.twin is not None:
+            assert log.row == read_log(backend_of(self.twin)).row
+            return
         assert log.size == len(self.model.headers)
         assert log.frontier.root() == log_root_of([leaf_hash(header) for header in self.model.headers])
 
     @invariant()
     def last_atom_reads_back(self) -> None:
         """The last recorded atom and an unknown one read as in the reference."""
-        if not self.model.atoms:
+        if self.twin is not None or not self.model.atoms:
             return
         atom, subject = list(self.model.atoms.items())[-1]
         shown = self.engine.get(show_id(atom))
@@ -231,8 +252,8 @@ class EngineMachine(Pairs, RuleBasedStateMachine):
     def teardown(self) -> None:
         """Check root, verification and rebuild of the final store."""
         backend = backend_of(self.engine)
-        assert self.engine.root().root == self.model.root().hex()
-        for key, subject in self.model.edges.items():
+        assert self.engine.root().root == self.root()
+        for key, subject in self.model.edges.items() if self.twin is None else ():
             src, code, dst = key[:16], key[16:-16], key[-16:]
             name = next(name for name, known in self.model.types.items() if known == code)
             edge = self.engine.get_edge(show_id(src), name, show_id(dst))
@@ -241,7 +262,7 @@ class EngineMachine(Pairs, RuleBasedStateMachine):
                 subject.body["weight"],
                 subject.body["data"],
             )
-        report = verify(backend, expect=self.model.root().hex())
+        report = verify(backend, expect=self.root())
         assert report.ok, report.differences
         before = projection_rows(backend)
         self.engine.rebuild()

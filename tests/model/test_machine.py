@@ -4,6 +4,7 @@ import itertools
 from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -12,6 +13,7 @@ from hypothesis.stateful import run_state_machine_as_test
 from backends import Backend, open_backend
 from backends.memory import MemoryBackend
 from tests.model.machine import EngineMachine
+from tests.support.postgresql import shared_server
 from tests.support.soak import times
 
 pytestmark = [pytest.mark.twins, pytest.mark.slow]
@@ -38,16 +40,18 @@ def in_memory() -> EngineMachine:
 
 
 def on_disk(scheme: str, folder: Path) -> Callable[[], EngineMachine]:
-    """Return machines on new stores under `folder`; reopening closes the store and opens it by its URL."""
+    """Return machines on new stores under `folder`, or on a PostgreSQL server; reopening uses the URL."""
     if scheme == "leveldb" and find_spec("plyvel") is None:
         pytest.skip("NOT TESTED: plyvel is not installed")
-    numbers = itertools.count()
+    server = shared_server().url.removeprefix("postgresql:") if scheme == "postgresql" else ""
+    name, numbers = f"m{uuid4().hex[:12]}", itertools.count()
 
     def machine() -> EngineMachine:
         places: dict[int, str] = {}
 
         def opened() -> Backend:
-            url = f"{scheme}:{folder / str(next(numbers))}"
+            number = next(numbers)
+            url = f"postgresql+{name}-{number}:{server}" if server else f"{scheme}:{folder / str(number)}"
             backend = open_backend(url)
             places[id(backend)] = url
             return backend
@@ -69,16 +73,17 @@ def test_any_history_in_memory() -> None:
     check(in_memory, examples=times(120), steps=30)
 
 
-@pytest.mark.parametrize("scheme", ["sqlite", "leveldb"])
+@pytest.mark.parametrize("scheme", ["sqlite", "leveldb", "postgresql"])
 def test_any_history_on_disk(scheme: str, tmp_path: Path) -> None:
-    """Root, rows, receipts and refusals on stores in files are those of the reference."""
-    check(on_disk(scheme, tmp_path), examples=times(6), steps=20)
+    """Root, rows, receipts and refusals on stores that last are those of the reference."""
+    few = scheme == "postgresql"
+    check(on_disk(scheme, tmp_path), examples=times(2 if few else 6), steps=10 if few else 20)
 
 
 @pytest.mark.soak
-@pytest.mark.parametrize("scheme", ["memory", "sqlite", "leveldb"])
+@pytest.mark.parametrize("scheme", ["memory", "sqlite", "leveldb", "postgresql"])
 def test_any_history_for_long(scheme: str, tmp_path: Path) -> None:
-    """The same holds for 2,000 histories of 100 steps in memory, and 200 of 60 steps on disk."""
+    """The same holds for 2,000 histories of 100 steps in memory, and 200 of 60 steps elsewhere."""
     if scheme == "memory":
         check(in_memory, examples=2000, steps=100)
     else:
