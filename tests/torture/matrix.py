@@ -51,6 +51,7 @@ MATRIX: Final = (
     Row(
         "F3", "the power fails",
         (_HERE + "test_power.py::test_no_loss_of_power_loses_an_acknowledged_event",
+         _HERE + "test_power.py::test_an_opening_that_loses_names_in_any_order_loses_no_event",
          _CRASHES + "test_r11_an_older_log_is_synced_before_a_newer_one"),
         ("power",), "the store opens or is rescued, and has every acknowledged event",
     ),
@@ -58,6 +59,7 @@ MATRIX: Final = (
         "F4", "an input or output error, once or from then on",
         (_STORE + "test_a_failed_write_is_in_doubt_and_never_acknowledged",
          _RULES + "test_r2_a_failed_sync_leaves_the_write_in_doubt",
+         "tests/store/test_failing_imports.py::test_no_method_lets_an_error_of_the_system_out",
          _HERE + "test_kills.py::test_a_system_call_that_fails_loses_nothing"),
         ("eio",), "an error of ours, no acknowledgement; then as F2",
     ),
@@ -72,8 +74,9 @@ MATRIX: Final = (
     Row(
         "F6", "a crash while a crash is cleaned up",
         (_ERASE + "test_a_failure_at_any_write_is_finished_on_opening",
+         "tests/backends/test_scratch.py::test_a_killed_verification_leaves_nothing_after_the_next_start",
          _TAMPER + "test_an_interrupted_rebuild_is_reported_and_finished"),
-        ("kill",), "the next opening finishes; the same root",
+        ("kill",), "the next opening finishes, and removes temporary folders; the same root",
     ),
     Row(
         "F7", "a crash during an upgrade of the format",
@@ -108,6 +111,7 @@ MATRIX: Final = (
     Row(
         "F12", "rows are changed from outside",
         (_TAMPER + "test_a_changed_row_is_found_and_its_family_named",
+         _TAMPER + "test_a_changed_cursor_is_found_or_its_rows_are_computed_again",
          _TAMPER + "test_a_rebuild_heals_every_projection",
          _HERE + "test_tampered_rows.py::test_no_changed_row_misleads_a_command"),
         ("rows",), "`engine verify-root` names the family; a rebuild heals derived rows, never the journal",
