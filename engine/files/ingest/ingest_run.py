@@ -35,7 +35,7 @@ from engine.files.ingest.file_reading import screened_files
 from engine.files.ingest.folder_walk import Found, find_files, source_of
 from engine.files.ingest.import_run import ImportRun, IngestProgress, IngestReport
 from engine.files.ingest.ingest_links import RunLinks
-from engine.files.ingest.ingest_sources import RunSources, check_folders, folders_of
+from engine.files.ingest.ingest_sources import RunSources, check_folders, folders_of, told_apart
 from engine.files.ingest.parallel_reading import Read, reading
 from engine.ledger.records import default_id_of
 from engine.store.bulk import COMMIT_CHUNK
@@ -101,8 +101,8 @@ def ingest(
         if not isinstance(path, (str, Path)):
             raise InvalidInputError(f"a path must be text or a Path, not {type(path).__name__}")
     listed = find_files(paths, name=name, root=root, exclude=exclude, gitignore=gitignore)
-    files = list(screened_files(screen, listed))
     store.follow(store.tags)
+    files = list(told_apart(store, ACTOR, list(screened_files(screen, listed))))
     places = folders_of(paths, name=name, root=root)
     with store.view(store.tags) as rows:
         check_folders(rows, places, [item.source for item in files], moved=moved)

@@ -98,6 +98,45 @@ def _recorded(rows: Reader, sources: Iterable[str]) -> Iterator[str]:
                 break
 
 
+def told_apart(store: Store, actor: str, entries: Sequence[Found]) -> Iterator[Found]:
+    """Yield the entries, with reports in place of a file that stands for two recorded files on this disk.
+
+    A disk that ignores case shows only one of two files whose names differ in case only. If both were
+    ingested elsewhere, the file has the text of one of them, so that reading it would hide the text of the
+    other. The follower `tags` of the store is at the head.
+    """
+    present = {item.source for item in entries if isinstance(item, SourceFile)}
+    spellings: dict[str, list[str]] = {}
+    for source in values(store.backend, Group.SOURCE):
+        spellings.setdefault(source.casefold(), []).append(source)
+    for item in entries:
+        others = spellings.get(item.source.casefold(), []) if isinstance(item, SourceFile) else []
+        hidden = []
+        if isinstance(item, SourceFile) and len(others) > 1 and item.source in others:
+            with store.backend.snapshot() as rows:
+                hidden = [
+                    other
+                    for other in others
+                    if other not in present
+                    and _is_shown_as(item, other)
+                    and all(_has_own_atoms(rows, one, actor) for one in (item.source, other))
+                ]
+        if not hidden:
+            yield item
+        for source in [item.source, *hidden] if hidden else []:
+            reason = (
+                "this disk does not tell its name from another one by their case, and has only one of both"
+            )
+            yield Skipped(source, reason, kind="names that differ in case")
+
+
+def _is_shown_as(item: SourceFile, source: str) -> bool:
+    """Return True if the disk finds the same file under the name of another source of the same folder."""
+    names = source.split("/")[1:]
+    path = item.path.parents[len(names) - 1].joinpath(*names)
+    return path.exists() and path.samefile(item.path)
+
+
 class RunSources:
     """The sources that an ingest reads, that it passes over, and that were recorded before it.
 

@@ -20,7 +20,7 @@ from engine.commands.reconcile import is_by
 from engine.ledger.journal import entries_back
 from engine.ledger.queries import get_record
 from proofs.events import AtomBody
-from tests.files.ingest.folder import ASH, ELM, OAK, Folder, folder_of, id_of, note, planted
+from tests.files.ingest.folder import ASH, ELM, FIR, OAK, Folder, folder_of, id_of, note, planted
 
 
 def test_page_facts_are_recorded_once_and_follow_the_file(notes: Folder) -> None:
@@ -212,6 +212,33 @@ def test_a_renamed_file_keeps_its_atoms(notes: Folder) -> None:
     assert notes.atoms("trees/b.md")[0].tags == ("old-tree",)
     assert notes.atoms("a.md") == []
     assert not notes.ingest(prune=True).changed
+
+
+def test_files_that_differ_in_case_only_lose_nothing_on_a_disk_that_ignores_case(
+    notes: Folder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Such a disk shows one of the two files. Both are reported, and keep their texts, also with pruning."""
+    notes.write("Oak.md", OAK)
+    notes.write("oak.md", ASH)
+    notes.ingest()
+    notes.remove("Oak.md")
+    exists, same = Path.exists, Path.samefile
+
+    def as_listed(path: Path) -> Path:
+        return next((one for one in path.parent.iterdir() if one.name.lower() == path.name.lower()), path)
+
+    monkeypatch.setattr(Path, "exists", lambda path: exists(as_listed(path)))
+    monkeypatch.setattr(Path, "samefile", lambda path, other: same(as_listed(path), other))
+    for text in (ASH, OAK):
+        notes.write("oak.md", text)
+        report = notes.ingest(prune=True)
+        assert (report.changed, len(report.skipped)) == (False, 2)
+        assert (notes.texts("Oak.md"), notes.texts("oak.md")) == ([OAK], [ASH])
+    notes.write("fir.md", FIR)
+    notes.ingest()
+    notes.remove("fir.md")
+    notes.write("Fir.md", FIR.replace("mill", "barn"))
+    assert (notes.ingest().skipped[2:], len(notes.texts("fir.md")), len(notes.texts("Fir.md"))) == ((), 0, 1)
 
 
 def test_a_copied_file_gets_atoms_of_its_own(notes: Folder) -> None:
