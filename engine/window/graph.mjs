@@ -4,7 +4,7 @@ import { element, mark } from "./dom.mjs";
 import { counted } from "./facts.mjs";
 import { checking } from "./failures.mjs";
 import { checkGraph } from "./graph_checks.mjs";
-import { legendOf, listOf } from "./graph_list.mjs";
+import { legendRows, listOf } from "./graph_list.mjs";
 import { Graph } from "./graph_model.mjs";
 import { brightNodes, namesAcross, neighbourhood } from "./graph_sources.mjs";
 import { GraphView } from "./graph_view.mjs";
@@ -57,9 +57,11 @@ function nodesOf(graph, given, route) {
   if (graph.nodes.size === 0) return [choice(route), element("div", { class: "card empty" }, element("h2", {}, "Nothing found"))];
   const found = element("div", { class: "summary" });
   const list = listOf(graph, { route, expand });
+  const legend = element("ul", { class: "legend", "aria-label": "Types of relations" }, ...legendRows(graph));
   const tell = (counts) => {
     found.replaceChildren(...summaryOf(counts, given.trust));
     list.refresh();
+    legend.replaceChildren(...legendRows(graph));
     view.retitle();
     return kept.graph === graph && found.isConnected;
   };
@@ -74,7 +76,7 @@ function nodesOf(graph, given, route) {
       unprovable("That these are all, and how bright and strong they are"),
       ...graph.left.map((words) => element("span", {}, `Left out: ${words}`)),
     ),
-    element("section", { class: "card graph", "aria-label": "Drawing" }, view.root, legendOf(graph)),
+    element("section", { class: "card graph", "aria-label": "Drawing" }, view.root, legend),
     element("h2", {}, "The same as a list"),
     list.node,
   ];

@@ -120,12 +120,13 @@ function drawLink(place, link, { outgoing, other, graph, route }) {
   drawAs(place, isProved, `link ${link.src} ${link.type} ${link.dst} to ${other.id}`, [sample(graph.looks.get(link.type)), words, title, detail, link.note === null ? null : link.note.cloneNode(true)]);
 }
 
-/** Return the legend: each type of relation, how it is drawn, and how many there are. */
-export function legendOf(graph) {
-  const counts = new Map();
-  for (const { type } of graph.links.values()) counts.set(type, (counts.get(type) ?? 0) + 1);
-  const rows = [...counts].sort(([, one], [, other]) => other - one).map(([type, count]) =>
-    element("li", {}, sample(graph.looks.get(type)), quoted(wordsOf(type)), element("span", { class: "muted" }, count.toLocaleString("en"))),
-  );
-  return element("ul", { class: "legend", "aria-label": "Types of relations" }, ...rows);
+/** Return the rows of the legend: each type of relation, how it is drawn, and how many there are. */
+export function legendRows(graph) {
+  const types = new Map();
+  for (const link of graph.links.values()) types.set(link.type, [...(types.get(link.type) ?? []), link]);
+  return [...types].sort(([, one], [, other]) => other.length - one.length).map(([type, links]) => {
+    const row = element("li", {}, sample(graph.looks.get(type)), quoted(wordsOf(type)), element("span", { class: "muted" }, links.length.toLocaleString("en")));
+    row.classList.toggle("said", links.some(({ state }) => state !== "proved"));
+    return row;
+  });
 }

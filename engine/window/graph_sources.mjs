@@ -15,6 +15,8 @@ const REASONS = {
   together: "no claim is about names that occur together",
 };
 
+const NO_TAG = "the service names no tag";
+
 const link = (src, type, dst, { directed = true, edge = null, tags = [], why = "", strength = 1, words = "" } = {}) => ({
   key: `${src} ${type} ${dst}`,
   ...{ src, type, dst, directed, edge, tags, why, strength, words },
@@ -29,8 +31,11 @@ export async function brightNodes(memory, route, signal) {
 
 function relation({ kind, src, dst, directed, strength, names }) {
   if (kind === "edge") return link(src, names[0], dst, { edge: { src, type: names[0], dst }, strength });
-  const shared = kind === "shares_tag" ? names.map(tagIdentity) : [];
-  return link(src, kind, dst, { directed, tags: shared, why: REASONS[kind], strength, words: kind === "shares_tag" ? shared.join(", ") : names.join(", ") });
+  if (kind === "shares_tag") {
+    const tags = [...new Set(names.map(tagIdentity))];
+    return link(src, kind, dst, { directed: false, tags, why: NO_TAG, strength, words: tags.join(", ") });
+  }
+  return link(src, kind, dst, { directed, why: REASONS[kind], strength, words: names.join(", ") });
 }
 
 /** Return the names on the paths that answer a question, and the steps between them. */

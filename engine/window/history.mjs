@@ -3,19 +3,18 @@
 import { differences } from "./differences.mjs";
 import { element, quoted, visible } from "./dom.mjs";
 import { counted, second } from "./facts.mjs";
-import { alteredNode, failed, proved } from "./marks.mjs";
+import { alteredNode, failed, proved, said } from "./marks.mjs";
 import { openHistory } from "./opened.mjs";
-
-/** The fields of a body that the service shows in the detail of an event; without them, its payload is gone. */
-const IN_BODY = ["content", "reason", "tags"];
 
 /** Return the events on an atom, the oldest first, and what the service says of each, by seq. */
 export async function historyOf({ memory, trust, route, signal }, atom) {
   const told = await memory.call("history", { id: atom.id }, signal);
   const moment = route.moment();
   const until = told.filter(({ seq }) => Number.isSafeInteger(seq) && seq >= 0 && (moment === null || seq <= moment));
-  const sealed = until.filter(({ detail }) => !IN_BODY.some((name) => Object.hasOwn(detail ?? {}, name))).map(({ seq }) => seq);
-  const events = await openHistory(trust, atom, until.map(({ seq }) => seq), sealed);
+  const seqs = until.map(({ seq }) => seq);
+  // An erasure destroys the payloads of all events before it.
+  const sealed = atom.state === "erased" ? seqs.filter((seq) => seq !== Number(atom.last_seq)) : [];
+  const events = await openHistory(trust, atom, seqs, sealed);
   return { events: events.reverse(), told: new Map(until.map((event) => [event.seq, event])) };
 }
 
@@ -52,6 +51,7 @@ const eventNode = ({ seq, kind, actor, time, body }, change) =>
     {},
     element("div", { class: "row" }, element("strong", {}, kind), "by ", quoted(actor)),
     element("div", { class: "row" }, element("time", {}, second(time)), `event ${seq}`),
+    body === null ? said("Its content is gone, or the service makes no proof of it.") : null,
     body?.reason ? element("p", { class: "small" }, "Reason: ", quoted(body.reason)) : null,
     change,
   );

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stdout
 from datetime import UTC, datetime
 from hashlib import sha256
+from inspect import unwrap
 from io import StringIO
 from itertools import count
 from pathlib import Path
@@ -64,7 +65,8 @@ def staged() -> Iterator[None]:
         "clock": lambda: START + next(events) * STEP,
         "salts": lambda seq: sha256(b"%d" % seq).digest(),
     }
-    with patch.dict(Engine.__init__.__kwdefaults__, fixed):
+    # The initializer stands behind a decorator.
+    with patch.dict(unwrap(Engine.__init__).__kwdefaults__, fixed):
         yield
 
 
@@ -158,14 +160,18 @@ def upkeep(window: Window, shown: Demonstration) -> None:
 
 def refused(window: Window, shown: Demonstration) -> None:
     """A service that shows another text than was recorded."""
+    del shown
 
     def lie(asked: str, given: Any, answer: Any) -> Any:
-        if asked != "get" or given["id"] != shown.note:
+        del given
+        if asked != "recall":
             return answer
-        return answer | {"content": answer["content"].replace("9 seconds", "1 second")}
+        for hit in answer["hits"]:
+            hit["snippet"] = hit["snippet"].replace("9 seconds", "1 second")
+        return answer
 
     window.service.lie = lie
-    read(window, shown)
+    window.visit(urlencode({"q": "rebuild followers"}))
 
 
 VIEWS: Final[dict[str, Callable[[Window, Demonstration], None]]] = {
@@ -179,7 +185,8 @@ TO_WEBP: Final = """async (png) => {
   const canvas = new OffscreenCanvas(bitmap.width, bitmap.height);
   canvas.getContext("2d", { alpha: false }).drawImage(bitmap, 0, 0);
   const blob = await canvas.convertToBlob({ type: "image/webp", quality: 0.8 });
-  return btoa(String.fromCharCode(...new Uint8Array(await blob.arrayBuffer())));
+  const bytes = new Uint8Array(await blob.arrayBuffer());
+  return btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""));
 }"""
 
 

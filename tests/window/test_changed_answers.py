@@ -213,7 +213,7 @@ class Attack:
             self.opened.service.lie = lambda *given: given[2]
         assert self.faults == [], str(lies)
         if not seen["trusted"]:
-            self.opened.visit("q=unicorn")
+            self.opened.visit("q=boiler")
         return bool(seen["marks"])
 
     def _told(self, changes: Iterable[tuple[str, Change]], operation: str, given: Any, answer: Any) -> Any:
