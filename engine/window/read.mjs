@@ -132,9 +132,9 @@ function atomCard(atom, { trust, route, history, page, others }) {
     "div",
     { class: "stack" },
     element("h2", { class: "atom-title", dir: "auto" }, ...visible(isErased ? "Erased" : atom.title ?? atom.source ?? "Atom")),
-    neighbour("Before it:", others.get(page.before), atom, route, isBefore),
+    neighbour("Before it:", page.before && others.get(page.before), atom, route, isBefore),
     text,
-    neighbour("After it:", others.get(page.after), atom, route, isAfter),
+    neighbour("After it:", page.after && others.get(page.after), atom, route, isAfter),
     isErased || atom.tags.length === 0 ? null : element("div", { class: "chips" }, ...atom.tags.map((tag) => tagChip(tag, route))),
     details([
       ["state", atom.state],

@@ -114,6 +114,7 @@ class Recorded:
         self.texts[id] = " ".join(" ".join(f"{one.title or ''} {one.content}".split()) for one in states)
         for one in states:
             self.atoms[id] |= {one.title or "", one.source or "", one.state.name.lower(), *one.tags}
+            self.atoms[id] |= {tag.lower() for tag in one.tags}
             self.atoms[id] |= {one.kind, one.provenance, str(one.version), str(one.sequence)}
 
     def is_of(self, id: str, leaf: str) -> bool:  # noqa: A002
