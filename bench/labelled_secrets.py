@@ -8,7 +8,8 @@ Seed: 1. Another seed gives other secrets, and `--mutated` writes every other te
     the name, spaces, quotes and separators).
 How: a secret counts as found if no eight of its characters in a row are left in the redacted text. A harmless
     line counts as a false alarm if the filter finds anything in it; the lines are also searched in pages of
-    40. `HELD_OUT` has the ways of writing that were not looked at while the rules were made.
+    40. `HELD_OUT` has the ways of writing that were not looked at while the rules were made, and
+    `FURTHER` those that were written afterwards: at the first look, four of them needed a change.
 """
 
 from __future__ import annotations
@@ -293,6 +294,33 @@ HELD_OUT: Final[dict[str, Form]] = {
 }
 
 
+def _camel(name: str) -> str:
+    first, *words = name.split("_")
+    return first + "".join(map(str.title, words))
+
+
+FURTHER: Final[dict[str, Form]] = {
+    "Terraform": lambda kind, name, value: f'resource "a" "b" {{\n  {name}   = "{value}"\n  size = 3\n}}',
+    "PowerShell": lambda kind, name, value: f'$env:{name.upper()} = "{value}"',
+    "properties": lambda kind, name, value: f"spring.datasource.{name.replace('_', '-')}={value}\n",
+    "TOML": lambda kind, name, value: f"[auth]\n{name} = '{value}'\n",
+    "Java": lambda kind, name, value: f'private static final String {name.upper()} = "{value}";',
+    "Go": lambda kind, name, value: f'cfg := Config{{{name.title().replace("_", "")}: "{value}", Port: 1}}',
+    "JSON with capitals": lambda kind, name, value: json.dumps({_camel(name): value}, indent=2),
+    "setter": lambda kind, name, value: f'client.set{name.title().replace("_", "")}("{value}")',
+    "comment": lambda kind, name, value: f"# {_words(name)}: {value}  (do not share)",
+    "header": lambda kind, name, value: f"X-{name.title().replace('_', '-')}: {value}\r\nAccept: */*\r\n",
+    "mail": lambda kind, name, value: f"Hi Bob,\n\nhere is the {_words(name)}:\n\n{value}\n\nBest, Ann",
+    "list": lambda kind, name, value: f"- user: ann\n- {_words(name)} - {value}\n",
+    "German": lambda kind, name, value: f"Das {_words(name)} lautet {value} und gilt ab morgen.",
+    "INI of Windows": lambda kind, name, value: f"[x]\r\n{name}={value}\r\n",
+    "dictionary": lambda kind, name, value: f"settings['{name}'] = '{value}'",
+    "arrow": lambda kind, name, value: f"{name} → {value}",
+    "block of YAML": lambda kind, name, value: f"{name}: >-\n  {value}\nnext: 1",
+    "CSV": lambda kind, name, value: f"user,{name},host\nann,{value},a.org\n",
+}
+
+
 def mutated(text: str, secret: str, name: str, random: Random) -> str:
     """Return the text with its name in another style, and with another space or sign after it."""
     half = len(secret) // 2
@@ -528,10 +556,11 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--rounds", type=int, default=5, help="secrets of each kind in each form")
     parser.add_argument("--mutated", action="store_true", help="change every other text")
-    parser.add_argument("--held-out", action="store_true", help="write the secrets in the held-out forms")
+    parser.add_argument("--forms", choices=["usual", "held-out", "further"], default="usual")
     parser.add_argument("--show", type=int, default=0, metavar="N", help="print N mistakes")
     options = parser.parse_args()
-    policy, forms = SecretsPolicy(), HELD_OUT if options.held_out else FORMS
+    policy = SecretsPolicy()
+    forms = {"usual": FORMS, "held-out": HELD_OUT, "further": FURTHER}[options.forms]
     seeds = [options.seed * 1_000 + at for at in range(options.rounds)]
     texts = (one for seed in seeds for one in labelled(seed, forms, mutate=options.mutated))
     measure_recall(policy, texts, options.show)

@@ -36,12 +36,14 @@ _QUALIFIER = re.compile(
 
 _GAP = r"""
     [\\"'`*_)\]}]{0,4}+
-    (?: [ \t]{0,8}(?:=>|->|→|:=|={1,3}|::?|\||:[ ]?\w{1,12}[ ]?=)[ \t]{0,8}(?:\r?\n[ \t]{0,16})?
+    (?: [ \t]{0,8}(?:=>|->|→|:=|={1,3}|::?|\||:[ ]?\w{1,12}[ ]?=)[ \t]{0,8}
+        (?:(?:[>|][+-]?)?(?:\r?\n[ \t]{0,16}){1,2})?
       | (?:</\w{1,8}>\s{0,8}<\w{1,8}|(?:[ ]\w{1,16}="[^"<>\n]{0,32}"){1,3})?>(?:<!\[CDATA\[)?
       | (?<=["'])(?:\s{0,16},\s{0,16}|\s{1,16})["']?(?:value|content)["']?[ \t]{0,4}[:=][ \t]{0,4}
       | \s{1,16}value[ \t]{0,4}[:=][ \t]{0,4}
       | (?<=["'])[ \t]{0,4},[ \t]{0,4}(?=["'])
-      | (?P<weak>[ \t]{1,4}(?:(?:is|was|to|ist|-|–|—)[ \t]{1,4})?)
+      | \((?=["'][^"'\n]{8,128}["']\))
+      | (?P<weak>[ \t]{1,4}(?:(?:is|was|to|ist|lautet|-|–|—)[ \t]{1,4})?)
     )
     [\\"'`*( \t]{0,6}+
 """
@@ -133,7 +135,7 @@ def _is_secret(value: str, name: re.Match[str], *, bare: bool) -> bool:
     return " " not in value and is_token(value)
 
 
-_STANDS_FOR_ITSELF = re.compile(r"pass(?:word|wd)?|pwd|secret|token", re.IGNORECASE)
+_STANDS_FOR_ITSELF = re.compile(r"[a-z]{0,8}[_-]?(?:pass(?:word|wd)?|pwd?|secret|token|key)", re.IGNORECASE)
 
 
 def _is_given(match: re.Match[str]) -> bool:
@@ -142,17 +144,17 @@ def _is_given(match: re.Match[str]) -> bool:
     return value[0] not in "[$<{*%" and len(set(value)) > 1 and not _STANDS_FOR_ITSELF.fullmatch(value)
 
 
-_ARGUMENT = r"""[\"']?(?P<secret>[^\s"'<>]{4,256})"""
-
 ASSIGNED_VALUES: Final[tuple[Detector, ...]] = (
     Detector("password", _passwords),
     matching(
+        # The last line leaves out words in small letters.
         "command-password",
-        r"(?:\bcurl\b[^\n]{0,300}?[ \t](?:-u|--user)[ =]?[\"']?[^\s:\"']{1,64}:"
-        r"|\b(?:(?:mysql|mariadb)[\w-]{0,16}\b[^\n]{0,300}?[ \t]-p|(?:mongo\w{0,9}|sshpass|redis-cli"
-        rf"|(?:docker|podman|helm)[ ](?:registry[ ])?login)\b[^\n]{{0,300}}?[ \t]-[pa][ ]?)){_ARGUMENT}",
+        r"\b(?:curl\b[^\n]{0,300}?[ \t](?:-u|--user)[ =]?[\"']?[^\s:\"']{1,64}:"
+        r"|(?:mysql|mariadb)[\w-]{0,16}\b[^\n]{0,300}?[ \t]-p|redis-cli\b[^\n]{0,300}?[ \t]-a[ ]?"
+        r"|(?:mongo\w{0,9}|sshpass|(?:docker|podman|helm)[ ](?:registry[ ])?login)\b[^\n]{0,300}?[ \t]-p[ ]?)"
+        r"""[\"']?(?=[a-z]{0,64}[^\sa-z"'<>])(?P<secret>[^\s"'<>]{4,256})""",
         *("curl", "mysql", "mariadb", "mongo", "sshpass", "redis-cli", " login"),
-        check=lambda match: _is_given(match) and is_password(match["secret"], bare=False),
+        check=_is_given,
     ),
     matching(
         "basic-auth",

@@ -27,8 +27,7 @@ RUN_CHARS_MAX: Final = 3.5
 `CertificateIssuerKey` are longer."""
 
 PASSWORD_RUN_CHARS_MAX: Final = 4.0
-PASSWORD_LETTERS_MIN: Final = 7
-"""The same of a password without digits, which has at least this many letters."""
+"""The same of a password without digits, which has at least CORE_RUNS runs."""
 
 SIGNS_MIN: Final = 3
 """The minimum number of signs such as `#` of a password without digits that consists of words."""
@@ -79,7 +78,7 @@ def is_password(value: str, *, bare: bool) -> bool:
     letters = "".join(re.findall("[A-Za-z]", value))
     if any(map(str.isdigit, value)) or len(_SIGN.findall(value)) >= SIGNS_MIN:
         return bool(letters)
-    return len(letters) >= PASSWORD_LETTERS_MIN and _run_chars(letters) <= PASSWORD_RUN_CHARS_MAX
+    return len(_RUN.findall(letters)) >= CORE_RUNS and _run_chars(letters) <= PASSWORD_RUN_CHARS_MAX
 
 
 def is_placeholder(value: str) -> bool:

@@ -108,6 +108,7 @@ SAMPLES: dict[str, list[tuple[str, str]]] = {
     ],
     "command-password": [
         ("curl -s -u ann:{} https://a.org", "kX93plumTq42vR"),
+        ("curl --user ann:{} https://a.org", "SordgxMbgqwu"),
         ("mysql -u root -p{} shop", "kX93plumTq42vR"),
         ("sshpass -p '{}' ssh a.org", "kX93plumTq42vR"),
         ("redis-cli -h a.org -a {}", "kX93plumTq42vR"),
@@ -130,7 +131,7 @@ UNUSUAL: dict[str, list[tuple[str, str]]] = {
 
 INNOCENT = (
     "ACCATGGCATTGCAGTCATG is a part of a genome, and ghp_" + "x" * 36 + " stands for a token",
-    "curl -u user:password https://a.org, curl -u $USER:$TOKEN2 https://a.org",
+    "curl -u user:password https://a.org, curl -u me:apiToken https://a.org, curl -u $USER:$TOKEN2 https://a.org",
     "docker run -p 127.0.0.1:80:80/tcp, docker compose -p project2024 up",
     "mysql -u root -p shop2024 < dump.sql",
     "private_key: CertificateIssuerPrivateKeyTypes, key: Ed25519PrivateKey | Ed448PrivateKey",

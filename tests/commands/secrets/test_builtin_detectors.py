@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bench.labelled_secrets import FORMS, HELD_OUT, PAGE_LINES, Form, harmless, is_left, labelled
+from bench.labelled_secrets import FORMS, FURTHER, HELD_OUT, PAGE_LINES, Form, harmless, is_left, labelled
 from engine.commands.secrets.builtin_detectors import DETECTORS, iban_end, is_card
 from engine.commands.secrets.policy import SecretsPolicy
 from tests.commands.secrets.samples import INNOCENT, SAMPLES, UNUSUAL, pem
@@ -53,7 +53,7 @@ def test_every_kind_has_a_sample() -> None:
     assert found == {detector.kind for detector in DETECTORS if detector.usual}
 
 
-@pytest.mark.parametrize("forms", [FORMS, HELD_OUT], ids=["forms", "held out"])
+@pytest.mark.parametrize("forms", [FORMS, {**HELD_OUT, **FURTHER}], ids=["usual", "others"])
 @pytest.mark.parametrize("mutate", [False, True], ids=["as written", "mutated"])
 def test_of_labelled_secrets_99_percent_are_found(forms: dict[str, Form], mutate: bool) -> None:
     """Of made-up secrets of every kind, written in every form, at least 99 % are removed completely."""
