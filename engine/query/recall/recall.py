@@ -40,7 +40,7 @@ from engine.query.recall.recall_run import (
 from engine.query.recall.select_hits import BLOCK, CATEGORY_CANDIDATES, SPARE, select_hits
 from engine.query.recall.selection import SelectionLimits
 from engine.query.recall.signals.anchors import extended, pool_of
-from engine.query.recall.signals.pages import put_named_first, put_stubs_last
+from engine.query.recall.signals.pages import put_named_first, put_repetitions_last
 from engine.query.recall.signals.relations import (
     HOP_ANCHORS,
     QUESTION_WEIGHT,
@@ -190,7 +190,7 @@ def rank(run: RecallRun, target: int, most: int, first: int) -> Ranking:
     atoms = _read(run, pool)
     pool, hop_anchors = _hops(run, pool, words, atoms)
     pool = put_named_first(run, pool, words)
-    put_stubs_last(run, pool, words)
+    put_repetitions_last(run, pool, words)
     return complete_if_needed(run, Ranking(pool, entities, {}, (), hop_anchors, words, first))
 
 

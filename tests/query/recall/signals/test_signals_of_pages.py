@@ -84,3 +84,15 @@ def test_an_atom_that_is_only_a_name_is_found_if_no_text_has_the_name() -> None:
     """Nothing is lowered below texts that do not have its words."""
     atoms = [named("stub", "# Kettle", title="Kettle"), named("text", "Bring it to the shop"), *fillers(3)]
     assert keys(ask(atoms, "kettle shop").hits)[0] == "stub"
+
+
+@pytest.mark.parametrize("marks", [("`", "`"), ('"', '"'), ("“", "”"), ("\n> ", "\n")])
+def test_a_text_comes_before_the_report_that_quotes_it(marks: tuple[str, str]) -> None:
+    """A text in which the words of the question are in a quotation ranks after the text that it quotes."""
+    line = "repair the copper kettle before the winter market opens"
+    report = f"Kettle, market: open tasks of Anna.\nLine 4: {marks[0]}{line}{marks[1]}"
+    own = "On Friday we were in the harbour. I want to " + line + ", and to write letters to everybody there."
+    atoms = [named("report", report, 1), named("own", own, 2), *fillers(3)]
+    assert keys(ask(atoms, "repair the copper kettle before the market").hits)[:2] == ["own", "report"]
+    unmarked = named("report", report.replace(marks[0], " ").replace(marks[1], " "), 1)
+    assert keys(ask([unmarked, *atoms[1:]], "repair the copper kettle before the market").hits)[0] == "report"
