@@ -71,7 +71,7 @@ def test_the_base_serves_mcp_over_stdio(tmp_path: Path, path: str) -> None:
     """Without extras, `engine mcp` answers the handshake and the calls of a client."""
     with Raw(f"sqlite:{tmp_path / 'notes.db'}", PYTHONPATH=path) as server:
         server.open()
-        server.ask(call(2, "remember", text="The kettle is descaled on Fridays."))
+        server.ask(call(2, "remember", content="The kettle is descaled on Fridays."))
         assert "Fridays" in json.dumps(server.ask(call(3, "recall", query="kettle")))
 
 

@@ -208,7 +208,7 @@ def _remember(given: Mapping[str, str]) -> str:
         "Store the facts in the text below that are worth keeping. Check with recall whether the "
         "memory already has a fact; if so, `revise` that atom, otherwise `remember` one atom for each fact, "
         "with a title and existing tags. `relate` entities where the text states a relation.\n\n"
-        f"Text:\n{given['text']}"
+        f"Text:\n{given['content']}"
     )
 
 
@@ -219,7 +219,7 @@ PROMPTS: Final = (
         {"query": "The question."},
         _explore,
     ),
-    Prompt("remember", "Store a text in the memory.", {"text": "The text to store."}, _remember),
+    Prompt("remember", "Store a text in the memory.", {"content": "The text to store."}, _remember),
 )
 PROFILE: Final = Profile(
     "memory",

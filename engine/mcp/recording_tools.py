@@ -41,8 +41,8 @@ def _remember(engine: Engine, arguments: Arguments) -> str:
     from engine.query.filter_text import parse_meta
     from proofs.leaves import State
 
-    fields = {name: value for name, value in arguments.items() if name not in {"text", "again", "meta"}}
-    wanted = Add(arguments["text"], **fields, meta=parse_meta(arguments.get("meta", ()), "meta"))
+    fields = {name: value for name, value in arguments.items() if name not in {"content", "again", "meta"}}
+    wanted = Add(arguments["content"], **fields, meta=parse_meta(arguments.get("meta", ()), "meta"))
     receipt = engine.apply([wanted])[0] if arguments.get("again") else engine.add_once(wanted)
     if receipt.state is State.TOMBSTONED:
         held_back: str | None = f"hidden; `engine revive {receipt.subject}` shows it again"
@@ -73,7 +73,7 @@ REMEMBER = Tool(
     "atom.",
     members(
         {
-            "text": text("Self-contained.", most=TEXT_CHARS_MAX),
+            "content": text("Self-contained.", most=TEXT_CHARS_MAX),
             "title": text("Short title.", most=LINE_CHARS_MAX),
             "tags": _tags("Prefer existing tags."),
             "source": text("Its origin.", most=LINE_CHARS_MAX),
@@ -86,7 +86,7 @@ REMEMBER = Tool(
             "meta": texts("KEY=VALUE.", each=1200, most=32),
             "again": described({"type": "boolean"}, "Store anyway."),
         },
-        "text",
+        "content",
     ),
     _remember,
     writes=True,
@@ -96,7 +96,7 @@ REMEMBER = Tool(
 def _revise(engine: Engine, arguments: Arguments) -> str:
     from engine.commands import Revise
 
-    fields = {"content" if name == "text" else name: value for name, value in arguments.items()}
+    fields = dict(arguments)
     atom = engine.resolve(fields.pop("id"))
     return received(engine, engine.apply([Revise(atom, **fields)]), **redacted(engine, arguments))
 
@@ -108,7 +108,7 @@ REVISE = Tool(
         **members(
             {
                 "id": ID,
-                "text": text("The new text.", most=TEXT_CHARS_MAX),
+                "content": text("The new text.", most=TEXT_CHARS_MAX),
                 "title": text("The new title.", most=LINE_CHARS_MAX),
                 "tags": _tags("Replace all tags."),
             },

@@ -27,8 +27,9 @@ def add_unless_held(
     """Run `command` unless `held_text` says that a live atom holds the text.
 
     No event is appended between the comparison and the addition. If an atom holds the text, only the tags of
-    the command are added to that atom. Then the receipt has the id of that atom, and its field `held` says how similar the texts are. If `once`
-    is given and its key was used already, the receipt is that of the first time.
+    the command are added to that atom. Then the receipt has the id of that atom, and its field `held` says
+    how similar the texts are. If `once` is given and its key was used already, the receipt is that of the
+    first time.
 
     Raises:
         EngineError: as for `Store.commit`.

@@ -20,11 +20,11 @@ def memory() -> Iterator[Memory]:
 @pytest.fixture
 def kettle(memory: Memory) -> str:
     """Return the id of an atom about a kettle in a store with other atoms."""
-    memory.found("remember", text="Vinegar is kept below the sink.", tags=["kitchen"])
-    memory.found("remember", text="The daemon listens on a unix socket.", title="Daemon")
+    memory.found("remember", content="Vinegar is kept below the sink.", tags=["kitchen"])
+    memory.found("remember", content="The daemon listens on a unix socket.", title="Daemon")
     kept = memory.found(
         "remember",
-        text="The kettle is descaled on Mondays with half a cup of vinegar.",
+        content="The kettle is descaled on Mondays with half a cup of vinegar.",
         title="Kettle",
         tags=["Kitchen", "chores"],
         source="notes/tea.md",

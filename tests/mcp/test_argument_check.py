@@ -49,7 +49,7 @@ def test_whatever_the_arguments_a_tool_answers_or_refuses(made: list[tuple[str, 
     """Every call gives a text, or an expected error with a code and a message."""
     with Engine.open("memory:") as engine:
         memory = Memory(engine)
-        memory.found("remember", text="A kettle.")
+        memory.found("remember", content="A kettle.")
         for answer in memory.answers(*made):
             if answer.is_error:
                 assert answer.error["code"] in {"invalid", "limit", "not_found", "conflict", "refused"}
@@ -73,11 +73,11 @@ def test_whatever_the_arguments_a_tool_answers_or_refuses(made: list[tuple[str, 
         ("explore_recall", {"query": "a\0b"}, "query has U+0000 at character 1"),
         ("explore_recall", {"query": "\ufffe"}, "query has U+FFFE at character 0"),
         ("explore_neighbors", {"node": "a", "direction": "up"}, "direction is not one of out, in, both"),
-        ("remember", {"text": "a" * 1_000_000}, "text is longer than 65536 characters"),
-        ("remember", {"text": "a", "tags": ["b", 5]}, "tags[1] is not of type string"),
-        ("remember", {"text": "a", "tags": ["b"] * 65}, "tags has more than 64 items"),
-        ("remember", {"text": "a", "tags": ["b\0"]}, "tags has U+0000 at character 1"),
-        ("revise", {"id": "abcd"}, "give at least one of text, title, tags"),
+        ("remember", {"content": "a" * 1_000_000}, "content is longer than 65536 characters"),
+        ("remember", {"content": "a", "tags": ["b", 5]}, "tags[1] is not of type string"),
+        ("remember", {"content": "a", "tags": ["b"] * 65}, "tags has more than 64 items"),
+        ("remember", {"content": "a", "tags": ["b\0"]}, "tags has U+0000 at character 1"),
+        ("revise", {"id": "abcd"}, "give at least one of content, title, tags"),
         ("tag", {"id": "abcd"}, "give at least one of add, remove"),
         ("forget", {"id": "abcd"}, "reason missing"),
         ("status", {"claims": ["atom"] * 17}, "claims has more than 16 items"),
@@ -213,7 +213,7 @@ def test_naughty_strings_come_back_as_they_are_and_harmless(step: int) -> None:
         memory = Memory(engine)
         kept = {}
         for text, answer in zip(
-            naughty, memory.answers(*(("remember", {"text": text}) for text in naughty)), strict=True
+            naughty, memory.answers(*(("remember", {"content": text}) for text in naughty)), strict=True
         ):
             assert not NEVER_RAW.search(answer.text)
             if not answer.is_error:

@@ -29,7 +29,7 @@ def test_recall_gives_hints_whose_ids_the_other_verbs_take(memory: Memory, kettl
 
 def test_a_hint_to_a_short_atom_is_its_whole_text(memory: Memory, kettle: str) -> None:
     """A short text takes the place of the title, and the hint states no cost of reading the text."""
-    memory.found("remember", text=LONG, title="Kettle shed")
+    memory.found("remember", content=LONG, title="Kettle shed")
     lines = memory.said("explore_recall", query="kettle").splitlines()[:-1]
     hints = [found for line in lines if (found := HINT.fullmatch(line))]
     texts = {hint["id"]: (hint["size"], hint["text"]) for hint in hints}
@@ -40,7 +40,7 @@ def test_a_hint_to_a_short_atom_is_its_whole_text(memory: Memory, kettle: str) -
 def test_texts_in_hints_never_take_more_than_their_share(memory: Memory) -> None:
     """With many short atoms, an answer of five hints stays within 110 tokens."""
     for number in range(8):
-        memory.found("remember", text=f"Kettle {number} " + "stands on a shelf in the kitchen " * 3)
+        memory.found("remember", content=f"Kettle {number} " + "stands on a shelf in the kitchen " * 3)
     text = memory.said("explore_recall", query="kettle shelf kitchen")
     hints = [HINT.fullmatch(line) for line in text.splitlines()[:5]]
     assert all(hints)
@@ -52,7 +52,7 @@ def test_texts_in_hints_never_take_more_than_their_share(memory: Memory) -> None
 def test_hints_of_any_language_keep_to_their_share(memory: Memory, word: str) -> None:
     """Five hints are not too long, even if the texts have long words or costly characters."""
     for number in range(8):
-        memory.found("remember", text=f"kettle {number} " + f"{word} " * 12)
+        memory.found("remember", content=f"kettle {number} " + f"{word} " * 12)
     text = memory.said("explore_recall", query="kettle")
     assert len(text.splitlines()) == 6
     assert len(text) / 4 <= 110
@@ -61,7 +61,7 @@ def test_hints_of_any_language_keep_to_their_share(memory: Memory, word: str) ->
 def test_expand_goes_on_where_the_budget_ended(memory: Memory) -> None:
     """Following the offset gives the whole text in parts that fit the budget."""
     text = " ".join(f"sentence {number} of a long text." for number in range(400))
-    atom = memory.found("remember", text=text)["id"]
+    atom = memory.found("remember", content=text)["id"]
     parts: list[str] = []
     offset = 0
     while True:
@@ -171,7 +171,7 @@ def test_no_answer_costs_more_than_its_budget(memory: Memory, kettle: str, budge
 
 def test_the_default_budget_never_refuses_a_call(memory: Memory) -> None:
     """An atom with a title of costly characters is peeked at, although the title alone exceeds 65 tokens."""
-    atom = memory.found("remember", text="茶 " * 300, title="🫖" * 60)["id"]
+    atom = memory.found("remember", content="茶 " * 300, title="🫖" * 60)["id"]
     assert "茶" in memory.said("explore_peek", id=atom)
     assert memory.call("explore_peek", id=atom, budget=20).error["code"] == "invalid"
 

@@ -135,7 +135,7 @@ ASKED: list[tuple[str, Any]] = [
     ("resources/templates/list", {}),
     ("prompts/list", {}),
     ("prompts/get", {"name": "explore", "arguments": {"query": "<b> {0}"}}),
-    ("prompts/get", {"name": "remember", "arguments": {"text": "x", "more": "y"}}),
+    ("prompts/get", {"name": "remember", "arguments": {"content": "x", "more": "y"}}),
     ("prompts/get", {"name": "explore", "arguments": {"query": 5}}),
     ("prompts/get", {"name": "explore"}),
     ("prompts/get", {"name": "nothing"}),

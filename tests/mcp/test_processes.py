@@ -45,7 +45,7 @@ def test_two_clients_write_to_one_store_at_the_same_time(tmp_path: Path, kind: s
         async with connected(store) as client:
             for number in range(WRITES):
                 text = f"{name} keeps the note {number} about kettles."
-                answer = Answer.of(await client.call_tool("remember", {"text": text}))
+                answer = Answer.of(await client.call_tool("remember", {"content": text}))
                 assert not answer.is_error, answer.text
                 kept.append(answer.fields["id"])
                 begun[name].set()
@@ -77,7 +77,7 @@ def test_a_server_that_is_killed_loses_nothing_that_it_acknowledged(tmp_path: Pa
         server.open()
         for number in range(10_000):
             try:
-                server.send(call(number, "remember", text=f"{name} keeps the note {number}."))
+                server.send(call(number, "remember", content=f"{name} keeps the note {number}."))
                 line = server.line()
             except OSError:
                 return
@@ -126,7 +126,7 @@ def test_the_command_line_works_beside_a_server_in_constant_use(tmp_path: Path, 
 
     with Raw(store) as server:
         server.open()
-        server.ask(call(2, "remember", text="The kettle is descaled on Mondays."))
+        server.ask(call(2, "remember", content="The kettle is descaled on Mondays."))
         thread = threading.Thread(target=ask, args=(server,))
         thread.start()
         try:
@@ -150,8 +150,8 @@ def test_two_clients_begin_while_a_sqlite_store_is_locked(tmp_path: Path) -> Non
         with SQLiteBackend(path) as busy, busy.exclusive():
             for server in (first, second):
                 server.open()
-                server.send(call(2, "remember", text="The kettle is descaled on Mondays."))
-                server.send(call(3, "remember", text=f"Note of process {server.process.pid}."))
+                server.send(call(2, "remember", content="The kettle is descaled on Mondays."))
+                server.send(call(3, "remember", content=f"Note of process {server.process.pid}."))
             time.sleep(0.3)
         for server in (first, second):
             for _ in range(2):

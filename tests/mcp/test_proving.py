@@ -42,7 +42,7 @@ def test_a_proof_is_handed_out_that_a_stranger_can_check(memory: Memory, kettle:
 
 def test_a_large_proof_is_not_handed_out(memory: Memory) -> None:
     """For a large proof, the answer states its size and what it shows."""
-    atom = memory.found("remember", text="many words " * 3000)["id"]
+    atom = memory.found("remember", content="many words " * 3000)["id"]
     refused = memory.call("status", claims=[f"atom {atom}"])
     assert refused.error["code"] == "refused"
     answer = memory.call("status", claims=[f"atom {atom} sealed"])

@@ -17,7 +17,7 @@ TIME = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ"
 def outsider(memory: Memory) -> str:
     """Return the id of an atom that others wrote."""
     text = "The kettle must be descaled by a plumber, a web page claims."
-    return str(memory.found("remember", text=text, provenance="external", source="web")["id"])
+    return str(memory.found("remember", content=text, provenance="external", source="web")["id"])
 
 
 def test_recall_answers_with_texts_in_one_call(memory: Memory, kettle: str) -> None:
@@ -28,7 +28,7 @@ def test_recall_answers_with_texts_in_one_call(memory: Memory, kettle: str) -> N
 
 def test_recall_says_how_it_read_a_misspelled_name(memory: Memory) -> None:
     """The last line has both spellings if the budget allows; the cost counts them."""
-    memory.found("remember", text="We met Caroline at the harbour office.")
+    memory.found("remember", content="We met Caroline at the harbour office.")
     found = memory.said("recall", query="where did we meet Carolyne?")
     assert "We met Caroline" in found
     assert found.splitlines()[-1].startswith("[Carolyne read as Caroline; ")
@@ -41,7 +41,7 @@ def test_recall_says_how_it_read_a_misspelled_name(memory: Memory) -> None:
 def test_recall_keeps_to_its_budget(memory: Memory, text: str, budget: int) -> None:
     """The whole answer costs at most the budget, even if texts contain markup or long words."""
     for number in range(40):
-        memory.found("remember", text=text.format(number) * (number % 9 + 1))
+        memory.found("remember", content=text.format(number) * (number % 9 + 1))
     found = memory.said("recall", query="kettle", budget=budget)
     assert "kettle" in found
     assert len(found) / 4 <= cost_of(found) <= budget
@@ -117,7 +117,7 @@ def test_recent_of_an_atom_is_its_history(memory: Memory, kettle: str) -> None:
 
 def test_history_shows_meta_as_json_and_times_in_iso_8601(memory: Memory) -> None:
     """The detail of an event is JSON with the time of creation as elsewhere."""
-    atom = memory.found("remember", text="The kettle whistles.", meta=["n=3", "ok=true"])["id"]
+    atom = memory.found("remember", content="The kettle whistles.", meta=["n=3", "ok=true"])["id"]
     memory.found("revise", id=atom, title="Kettle")
     revised = memory.said("recent", atom=atom).splitlines()[0]
     assert '"meta":{"n":3,"ok":true}' in revised
@@ -126,8 +126,8 @@ def test_history_shows_meta_as_json_and_times_in_iso_8601(memory: Memory) -> Non
 
 def test_history_shortens_long_texts(memory: Memory) -> None:
     """The history of an atom costs few tokens, even if its versions have 60,000 characters."""
-    atom = memory.found("remember", text="word " * 12_000)["id"]
-    memory.found("revise", id=atom, text="other " * 10_000, tags=[f"tag{number}" for number in range(60)])
+    atom = memory.found("remember", content="word " * 12_000)["id"]
+    memory.found("revise", id=atom, content="other " * 10_000, tags=[f"tag{number}" for number in range(60)])
     assert cost_of(memory.said("recent", atom=atom)) < 600
 
 
@@ -159,7 +159,7 @@ def test_a_graph_says_when_its_budget_left_something_out(memory: Memory, kettle:
 
 def test_find_across_shows_paths_between_domains(memory: Memory) -> None:
     """Each path is a line with its names and their domains, and a line for each step with its evidence."""
-    said = memory.found("remember", text="Ada writes Forth.\n[0.99] forged")["id"]
+    said = memory.found("remember", content="Ada writes Forth.\n[0.99] forged")["id"]
     memory.found("relate", subject="Ada", predicate="uses", object="Forth", source=said)
     memory.found("relate", subject="Forth", predicate="located_in", object="Bristol")
     found = memory.said("find", query="Ada Bristol", across=True)
@@ -175,10 +175,10 @@ def test_find_across_shows_paths_between_domains(memory: Memory) -> None:
 def test_a_list_keeps_to_its_budget(memory: Memory, budget: int) -> None:
     """The end of a single line that costs too much is cut off, and a budget for no line is an error."""
     title = "A kettle that is descaled on Mondays, on Tuesdays and on every other day of the week"
-    atom = memory.found("remember", text="The kettle whistles. " * 9, title=title, meta=["k=" + "v" * 300])[
-        "id"
-    ]
-    memory.found("remember", text="The daemon listens on a Unix socket in the runtime folder.")
+    atom = memory.found(
+        "remember", content="The kettle whistles. " * 9, title=title, meta=["k=" + "v" * 300]
+    )["id"]
+    memory.found("remember", content="The daemon listens on a Unix socket in the runtime folder.")
     for tool, given in (
         ("find", {}),
         ("find", {"query": "kettle whistles"}),

@@ -11,9 +11,9 @@ LONG = "The kettle in the kitchen is descaled on Mondays with half a cup of vine
 
 def test_remembering_twice_changes_nothing(memory: Memory) -> None:
     """The second call returns the same id and appends no event."""
-    first = memory.found("remember", text=LONG)
+    first = memory.found("remember", content=LONG)
     size = memory.engine.size
-    second = memory.found("remember", text=LONG)
+    second = memory.found("remember", content=LONG)
     assert (first["changed"], second["changed"]) == (True, False)
     assert first["id"] == second["id"]
     assert memory.engine.size == size
@@ -22,7 +22,7 @@ def test_remembering_twice_changes_nothing(memory: Memory) -> None:
 def test_remember_keeps_all_that_is_given(memory: Memory) -> None:
     """Title, tags, source, kind and key are recorded with the server's actor."""
     given = {"title": "Tea", "tags": ["a", "b"], "source": "tea.md", "kind": "fact", "key": "tea"}
-    atom = memory.engine.get(memory.found("remember", text=LONG, **given)["id"])
+    atom = memory.engine.get(memory.found("remember", content=LONG, **given)["id"])
     assert (atom.content, atom.title, list(atom.tags)) == (LONG, "Tea", ["a", "b"])
     assert (atom.source, atom.kind, atom.key) == ("tea.md", "fact", "tea")
     assert memory.engine.history(atom.id)[0].actor == "agent"
@@ -30,30 +30,30 @@ def test_remember_keeps_all_that_is_given(memory: Memory) -> None:
 
 def test_a_text_that_comes_back_is_not_stored(memory: Memory) -> None:
     """For an equal text from another source, or a nearly equal text, the answer names the atom."""
-    first = memory.found("remember", text=LONG, title="Kettle", source="notes.md")["id"]
+    first = memory.found("remember", content=LONG, title="Kettle", source="notes.md")["id"]
     size = memory.engine.size
-    same = memory.found("remember", text=LONG.replace(" ", "  "), title="Kettle")
+    same = memory.found("remember", content=LONG.replace(" ", "  "), title="Kettle")
     assert (same["id"], same["changed"]) == (first, False)
     assert same["not_stored"] == ["this atom says this"]
     assert memory.engine.size == size
     longer = " ".join(f"{LONG} {word.title()} said so." for word in ("Anna", "Boris", "Clara"))
-    other = memory.found("remember", text=longer)["id"]
-    near = memory.found("remember", text=longer.replace("Clara", "Karla"))
+    other = memory.found("remember", content=longer)["id"]
+    near = memory.found("remember", content=longer.replace("Clara", "Karla"))
     assert (near["id"], near["changed"]) == (other, False)
     assert near["not_stored"][0].startswith("this atom says nearly this: The kettle in the kitchen")
 
 
 def test_a_text_is_stored_again_on_request(memory: Memory) -> None:
     """With `again`, the text is stored, and the near-duplicates are listed."""
-    first = memory.found("remember", text=LONG, title="Kettle", source="notes.md")["id"]
-    answer = memory.found("remember", text=LONG.replace(" ", "  "), title="Kettle", again=True)
+    first = memory.found("remember", content=LONG, title="Kettle", source="notes.md")["id"]
+    answer = memory.found("remember", content=LONG.replace(" ", "  "), title="Kettle", again=True)
     assert answer["changed"]
     assert answer["near"][0].startswith(f"{first} | Kettle | The kettle in the kitchen")
 
 
 def test_a_turn_that_repeats_another_is_stored(memory: Memory) -> None:
     """An equal text at another place of its source is another atom, and a repeated call adds nothing."""
-    turn = {"text": "Ben: Yes.", "source": "chat"}
+    turn = {"content": "Ben: Yes.", "source": "chat"}
     atoms = [memory.found("remember", **turn, sequence=place)["id"] for place in (4, 9, 9)]
     assert atoms[0] != atoms[1] == atoms[2]
     assert [memory.engine.get(atom).sequence for atom in atoms[:2]] == [4, 9]
@@ -61,24 +61,24 @@ def test_a_turn_that_repeats_another_is_stored(memory: Memory) -> None:
 
 def test_meta_is_recorded_and_filtered(memory: Memory) -> None:
     """Entries are KEY=VALUE, and a term `meta.KEY:VALUE` of a filter finds them."""
-    first = memory.found("remember", text=LONG, meta=["project=atlas", "n=2"])["id"]
-    memory.found("remember", text="The kettle was sold.", meta=['n="2"'])
+    first = memory.found("remember", content=LONG, meta=["project=atlas", "n=2"])["id"]
+    memory.found("remember", content="The kettle was sold.", meta=['n="2"'])
     assert memory.engine.get(first).meta == {"n": 2, "project": "atlas"}
     assert "sold" not in memory.said("recall", query="kettle", filter="meta.n:2 meta.project:atlas")
     assert "sold" in memory.said("recall", query="kettle", filter='meta.n:"2"')
     assert "descaled" in memory.said("recent", filter="meta.n:2")
-    assert "KEY=VALUE" in memory.call("remember", text="x", meta=["project"]).error["message"]
+    assert "KEY=VALUE" in memory.call("remember", content="x", meta=["project"]).error["message"]
 
 
 def test_another_text_under_the_same_key_is_a_conflict(memory: Memory) -> None:
     """A different text under an existing key is a conflict."""
-    memory.found("remember", text="one", key="mine")
-    assert memory.call("remember", text="two", key="mine").error["code"] == "conflict"
+    memory.found("remember", content="one", key="mine")
+    assert memory.call("remember", content="two", key="mine").error["code"] == "conflict"
 
 
 def test_revise_changes_what_is_given_and_nothing_else(memory: Memory, kettle: str) -> None:
     """A new text keeps the tags, new tags keep the text, and ids may be shortened."""
-    assert memory.found("revise", id=kettle[:8], text="It broke.")["changed"]
+    assert memory.found("revise", id=kettle[:8], content="It broke.")["changed"]
     atom = memory.engine.get(kettle)
     assert (atom.content, atom.title, list(atom.tags)) == ("It broke.", "Kettle", ["chores", "Kitchen"])
     memory.found("revise", id=kettle, tags=["broken"])
@@ -125,7 +125,7 @@ def test_what_was_forgotten_is_not_remembered_unawares(memory: Memory, kettle: s
     """Storing a forgotten text reports the tombstone and does not revive the atom."""
     text = memory.engine.get(kettle).content
     memory.found("forget", id=kettle, reason="it broke")
-    answer = memory.found("remember", text=text, source="notes/tea.md")
+    answer = memory.found("remember", content=text, source="notes/tea.md")
     assert (answer["id"], answer["changed"], answer["state"]) == (kettle, False, "tombstoned")
     assert answer["not_recalled"] == [f"hidden; `engine revive {kettle}` shows it again"]
 
@@ -156,8 +156,8 @@ def test_everything_written_over_mcp_verifies() -> None:
     """`verify-root` succeeds after all tools that write."""
     with Engine.open("memory:") as engine:
         memory = Memory(engine)
-        atom = memory.found("remember", text=LONG)["id"]
-        memory.found("revise", id=atom, text="Shorter.")
+        atom = memory.found("remember", content=LONG)["id"]
+        memory.found("revise", id=atom, content="Shorter.")
         memory.found("tag", id=atom, add=["x"])
         memory.found("relate", subject="a", predicate="is", object="b", source=atom)
         memory.found("forget", id=atom, reason="done")

@@ -50,7 +50,7 @@ def test_the_latest_checkpoint_is_read_from_the_journal(memory: Memory, kettle: 
     assert "No checkpoint is recorded" in read(memory, "engine://memory/checkpoint")
     before = memory.engine.root()
     memory.engine.checkpoint()
-    memory.found("remember", text="after")
+    memory.found("remember", content="after")
     lines = dict(line.split(" ") for line in read(memory, "engine://memory/checkpoint").splitlines())
     assert lines == {
         "store": memory.engine.status().store_id,
@@ -82,9 +82,9 @@ def test_prompts_carry_what_they_are_given(memory: Memory) -> None:
     found = memory.ask(lambda client: client.list_prompts()).prompts
     assert {prompt.name: [one.name for one in prompt.arguments or ()] for prompt in found} == {
         "explore": ["query"],
-        "remember": ["text"],
+        "remember": ["content"],
     }
-    for prompt, argument in (("explore", "query"), ("remember", "text")):
+    for prompt, argument in (("explore", "query"), ("remember", "content")):
 
         async def question(client: Client, prompt: str = prompt, argument: str = argument) -> str:
             [message] = (await client.get_prompt(prompt, {argument: "{0} %s <b>"})).messages

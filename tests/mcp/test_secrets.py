@@ -51,7 +51,7 @@ def stored(store: Path, *more: str) -> tuple[str, dict[str, Any]]:
     """Return the text that a server stores, and its instructions."""
     with Raw(store, *more) as server:
         opened = server.open()
-        answer = server.ask(call(2, "remember", text=TEXT))
+        answer = server.ask(call(2, "remember", content=TEXT))
         assert KEY not in json.dumps(answer)
         assert server.end()[0] == 0
     with Engine.open(str(store)) as engine:
@@ -79,10 +79,10 @@ def test_an_agent_is_told_what_was_redacted() -> None:
     """The answers of tools that store a text name the kinds of secrets, if there were secrets."""
     with Engine.open("memory:", secrets="redact") as engine:
         memory = Memory(engine)
-        found = memory.found("remember", text=TEXT, tags=["lab"])
+        found = memory.found("remember", content=TEXT, tags=["lab"])
         assert found["redacted"] == ["anthropic-key"]
-        assert "redacted" not in memory.found("revise", id=found["id"], text="No key.")
-        assert memory.found("revise", id=found["id"], text=TEXT)["redacted"] == ["anthropic-key"]
+        assert "redacted" not in memory.found("revise", id=found["id"], content="No key.")
+        assert memory.found("revise", id=found["id"], content=TEXT)["redacted"] == ["anthropic-key"]
 
 
 @pytest.mark.parametrize("name", MODULES)
@@ -97,5 +97,5 @@ def test_a_profile_says_how_secrets_are_treated(name: str) -> None:
 def test_a_prompt_that_stores_texts_says_how_secrets_are_treated() -> None:
     """The prompt `remember` begins with the sentence."""
     prompts = {one.name: one for one in screened(profile_of("memory"), "refuse").prompts}
-    assert prompts["remember"].render({"text": "a"}).startswith(SAID["refuse"])
+    assert prompts["remember"].render({"content": "a"}).startswith(SAID["refuse"])
     assert SAID["refuse"] not in prompts["explore"].render({"query": "a"})

@@ -70,7 +70,7 @@ def test_a_client_of_any_protocol_is_served(store: Path, mode: str) -> None:
             assert not store.exists()
             assert len((await client.list_tools()).tools) == 14
             assert not store.exists()
-            kept = Answer.of(await client.call_tool("remember", {"text": "The kettle is descaled."}))
+            kept = Answer.of(await client.call_tool("remember", {"content": "The kettle is descaled."}))
             found = Answer.of(await client.call_tool("explore_recall", {"query": "kettle"}))
             assert f" {kept.fields['id'][:8]} The kettle" in found.text
 
@@ -106,7 +106,7 @@ def test_only_messages_are_written_to_stdout_and_all_of_them_are_utf8(store: Pat
     text = "kettle é 茶 🫖 <b>bold</b> \x1b[31m \x7f \x9b \u202e end"
     with Raw(store, LC_ALL="C", LANG="C", PYTHONIOENCODING="cp1252", PYTHONUTF8="0") as server:
         server.open()
-        server.send(call(5, "remember", text=text))
+        server.send(call(5, "remember", content=text))
         raw = server.line()
         atom = fields(json.loads(raw))["id"]
         for number, asked in enumerate(
@@ -139,7 +139,7 @@ def test_naughty_strings_go_over_the_wire_one_line_each(store: Path, step: int) 
     with Raw(store) as server:
         server.open()
         for number, text in enumerate(naughty[::step], start=10):
-            server.send(call(number, "remember", text=text))
+            server.send(call(number, "remember", content=text))
             raw = server.line()
             assert not HARMFUL.search(raw.removesuffix(b"\n"))
             answer = json.loads(raw)
@@ -194,7 +194,7 @@ def test_a_signal_ends_the_server_cleanly(store: Path, number: signal.Signals, c
     with Raw(store) as server:
         server.open()
         if called:
-            server.ask(call(3, "remember", text="kept"))
+            server.ask(call(3, "remember", content="kept"))
         server.process.send_signal(number)
         assert server.process.wait(10) == 0
         assert server.end()[1:] == (b"", b"")
@@ -208,7 +208,7 @@ def test_the_end_of_the_input_ends_the_server(store: Path) -> None:
         assert server.end() == (0, b"", b"")
     with Raw(store) as server:
         server.open()
-        server.ask(call(3, "remember", text="kept"))
+        server.ask(call(3, "remember", content="kept"))
         assert server.end() == (0, b"", b"")
     with Engine.open(str(store)) as engine:
         assert engine.status().live_atoms == 1
@@ -217,7 +217,7 @@ def test_the_end_of_the_input_ends_the_server(store: Path) -> None:
 def test_what_was_asked_before_the_input_ended_is_done_and_answered(store: Path) -> None:
     """A client may send a request and end the input at once, however long the server takes to begin."""
     slow = "import engine.mcp.stdio as stdio, engine.cli.main as cli; stdio.SIGNAL_SECONDS = 0; cli.main()"
-    asked = [INITIALIZE, INITIALIZED, call(3, "remember", text="kept")]
+    asked = [INITIALIZE, INITIALIZED, call(3, "remember", content="kept")]
     done = subprocess.run(
         [sys.executable, "-c", slow, "mcp", "--store", str(store)],
         input=b"".join(json.dumps(message).encode() + b"\n" for message in asked),
@@ -255,7 +255,7 @@ def test_a_server_that_only_reads_never_makes_a_store(store: Path) -> None:
         with Engine.open(str(store)) as engine:
             engine.add("kettle")
         assert fields(server.ask(call(4, "status")))["live_atoms"] == 1
-        assert error_of(server.ask(call(5, "remember", text="x")))["code"] == "refused"
+        assert error_of(server.ask(call(5, "remember", content="x")))["code"] == "refused"
         assert server.end() == (0, b"", b"")
 
 
@@ -304,7 +304,7 @@ def test_every_tool_takes_each_of_its_arguments(store: Path) -> None:
         (
             "remember",
             {
-                "text": "Tea.",
+                "content": "Tea.",
                 "title": "Tea",
                 "tags": ["tea"],
                 "source": "tea.md",
@@ -319,7 +319,7 @@ def test_every_tool_takes_each_of_its_arguments(store: Path) -> None:
         ("find", {"query": "kettle", "across": True}),
         ("relate", {"subject": "a", "predicate": "is", "object": "b", "source": atom}),
         ("tag", {"id": atom, "add": ["new"], "remove": ["tea"]}),
-        ("revise", {"id": atom, "text": "It broke.", "title": "Broken", "tags": ["old"]}),
+        ("revise", {"id": atom, "content": "It broke.", "title": "Broken", "tags": ["old"]}),
         ("forget", {"id": atom, "reason": "it broke", "instead": other}),
     ]
 

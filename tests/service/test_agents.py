@@ -31,7 +31,7 @@ def test_agents_remember_and_recall_in_the_memory_of_the_address(tmp_path: Path)
         Engine.open(url, memory=name).close()
     with client_of(url) as client:
         remembered = asked(
-            client, "work", "tools/call", name="remember", arguments={"text": "The kettle is descaled."}
+            client, "work", "tools/call", name="remember", arguments={"content": "The kettle is descaled."}
         ).json()
         assert not remembered["result"].get("isError"), remembered
         for name, expected in (("work", True), ("home", False)):
@@ -56,7 +56,7 @@ def test_an_agent_whose_token_only_reads_has_no_tools_that_write(tmp_path: Path)
             "tools/call",
             as_="reader",
             name="remember",
-            arguments={"text": "x"},
+            arguments={"content": "x"},
         ).json()
         assert called["result"]["isError"]
         text = called["result"]["content"][0]["text"]

@@ -61,7 +61,7 @@ def test_a_client_with_the_token_is_served(served: Served, mode: str) -> None:
             Client(streamable_http_client(served.url, http_client=connection), mode=mode) as client,
         ):
             assert len((await client.list_tools()).tools) == 14
-            kept = Answer.of(await client.call_tool("remember", {"text": f"The kettle <b>of</b> {mode}."}))
+            kept = Answer.of(await client.call_tool("remember", {"content": f"The kettle <b>of</b> {mode}."}))
             found = Answer.of(await client.call_tool("explore_expand", {"id": kept.fields["id"]}))
             assert f"  The kettle ‹b>of‹/b> {mode}." in found.text
 
@@ -88,7 +88,7 @@ def test_there_are_no_sessions_to_guess(served: Served) -> None:
 
 def test_what_leaves_is_escaped(served: Served) -> None:
     """Answers are escaped as over a pipe: no markup and no control characters."""
-    message = json.dumps(call(5, "remember", text="a <script> \x9b\u202e")).encode()
+    message = json.dumps(call(5, "remember", content="a <script> \x9b\u202e")).encode()
     answer = served.post(message, Mcp_Protocol_Version="2025-11-25")
     assert answer.status_code == 200
     assert answer.headers["content-length"] == str(len(answer.content))

@@ -124,7 +124,7 @@ class Fleet:
 
         def add(text: str, key: str) -> str:
             del key  # an equal text is stored once
-            answer = portal.call(agent.call_tool, "remember", {"text": text})
+            answer = portal.call(agent.call_tool, "remember", {"content": text})
             return str(answer.content) if answer.is_error else ""
 
         return add
