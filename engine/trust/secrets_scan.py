@@ -97,7 +97,7 @@ def _atoms(detail: object) -> tuple[str, ...]:
 
 
 def _texts(body: Body) -> Iterator[tuple[str, str]]:
-    for name in ("request", "origin"):
+    for name in ("request", "pipeline"):
         yield from ((name, text) for text in strings(getattr(body, name)))
     match body:
         case AtomBody():
