@@ -39,7 +39,7 @@ import sys
 from engine.engine import Engine
 from engine.cli.main import main
 staged = {"clock": lambda: 1_800_000_000_000_000, "salts": lambda seq: bytes([seq % 256]) * 32}
-Engine.__init__.__kwdefaults__.update(staged)
+Engine.__init__.__wrapped__.__kwdefaults__.update(staged)
 sys.argv[0] = "engine"
 sys.exit(main())
 """

@@ -221,7 +221,7 @@ LIMITS = {
     "one commit": [limits.BATCH_EVENTS_MAX, limits.BATCH_BYTES_MAX],
     "atoms and revisions in a store": [limits.ORDINAL_MAX + 1],
     "hops of a walk": [limits.MAX_HOPS_CAP],
-    "results of a query": [limits.RESULTS_MAX],
+    "results of one call of a query": [limits.RESULTS_MAX],
     "a question": [limits.QUERY_BYTES_MAX],
 }
 

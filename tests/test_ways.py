@@ -59,7 +59,7 @@ def a_proof(store: str) -> Iterator[Call]:
     ("section", "way", "most"),
     [
         ("The way of one add", an_add, 15),
-        ("The way of one recall", a_recall, 43),
+        ("The way of one recall", a_recall, 48),
         ("The way of one proof", a_proof, 28),
     ],
 )

@@ -38,7 +38,7 @@ export function erasureCard({ memory, route }) {
 async function showReach(place, words, memory, route) {
   try {
     const id = await memory.call("resolve", { id: words });
-    const { payloads, payload_bytes: bytes, edges, contents, also_in: others } = await memory.call("erasable", { id });
+    const { payloads, payload_bytes: bytes, edges, contents, also_in: others } = await memory.call("erasable", { ids: id });
     const links = others.map((other) => element("li", {}, element("a", { href: route.to({ atom: other, at: null }) }, hash(other))));
     place.replaceChildren(
       details([

@@ -230,10 +230,12 @@ def test_a_surrogate_in_an_argument_is_refused(filled: Cli, capsys: pytest.Captu
 def test_an_exploration_ends_with_the_answer(filled: Cli) -> None:
     """The last lines are the sentences that answer with their atoms, or say that nothing was found."""
     with Engine.open(os.environ["ENGINE_STORE"]) as engine:
-        engine.add("Tea is short. The samovar of Olga is descaled on Mondays.", id=TEA, title="Tea")
+        engine.add(
+            "Tea is short. The samovar of Olga is descaled on Mondays.", id=TEA, title="Tea", created=0
+        )
     args = ["explore", "When is the samovar of Olga descaled?"]
     assert filled(*args).out.endswith(
-        "=== Answer ===\n[7ea00000] | Tea\n  The samovar of Olga is descaled on Mondays.\n"
+        "=== Answer ===\n[7ea00000, 1970-01-01] | Tea\n  The samovar of Olga is descaled on Mondays.\n"
     )
     [quote] = filled("--json", *args).data["answer"]
     assert (quote["id"], quote["text"]) == (TEA, "The samovar of Olga is descaled on Mondays.")

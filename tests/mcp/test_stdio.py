@@ -308,6 +308,7 @@ def test_every_tool_takes_each_of_its_arguments(store: Path) -> None:
                 "title": "Tea",
                 "tags": ["tea"],
                 "source": "tea.md",
+                "sequence": 3,
                 "kind": "fact",
                 "key": "tea",
                 "provenance": "external",

@@ -36,8 +36,10 @@ class Further(Pairs, RuleBasedStateMachine):
     engine: Engine
     twin: Engine | None = None
     """The store that stands in for the reference, or None as long as the reference does."""
+    may_go_beyond = True
+    """Whether histories may have commands that the reference does not know."""
     goes_beyond = False
-    """Whether this history may have commands that the reference does not know."""
+    """Whether this history may have such commands."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -89,7 +89,7 @@ class EngineMachine(Further):
     )
     def begin_with(self, atoms: int, edges: set[tuple[int, int]], beyond: bool) -> None:
         """Start with some atoms and edges, so that commands have targets."""
-        self.goes_beyond = beyond
+        self.goes_beyond = beyond and self.may_go_beyond
         for number in range(atoms):
             self.carry_out([self._add(f"atom {number}", None, None, {"tags": ["red"]}, None)])
         for src, dst in sorted(edges):

@@ -37,6 +37,8 @@ from tests.model.reference import CHECKED, Reference, Subject, identity
 class ProvingMachine(EngineMachine):
     """A machine that proves and verifies true claims, and checks that false ones are refused."""
 
+    may_go_beyond = False
+
     @rule(drawn=st.lists(DRAWN, min_size=1, max_size=6))
     def claimed(self, drawn: list[Drawn]) -> None:
         """Make some claims one by one, then the true ones together, against the reference's root."""

@@ -39,7 +39,7 @@ def test_what_the_service_erased_is_not_in_an_earlier_moment(tmp_path: Path) -> 
         client.post("/v1/memories", json={"name": "work"})
         added = client.post("/v1/memories/work/add", json={"content": SECRET}).json()
         assert texts(client) == [SECRET]
-        asked(client, "erase", id=added["subject"], reason="asked for")
+        asked(client, "erase", ids=added["subject"], reason="asked for")
         assert texts(client) == []
 
 

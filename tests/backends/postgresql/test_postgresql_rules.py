@@ -31,7 +31,7 @@ COMMON = frozenset(
         "DISTINCT DO DROP ENABLE EXISTS FOR FORCE FROM GREATEST IF IN INSERT INTO IS ISOLATION JOIN KEY LEFT "
         "LEVEL LIMIT NOT NOTHING NULL NULLIF ON ONLY ORDER POLICY PRIMARY READ REPEATABLE RETURNING ROLLBACK "
         "ROW SECURITY SELECT SET SHARE TABLE UNIQUE UPDATE USING VALUES WHERE WITH "
-        "bigint bytea text count current_setting length set_config substr sum unnest",
+        "bigint bytea text clock_timestamp count current_setting extract length set_config substr sum unnest",
     )
 )
 """The keywords, types and functions that CockroachDB, YugabyteDB, Citus and Aurora have, too."""

@@ -17,7 +17,7 @@ from engine.followers.tags import members
 from proofs import claims as kinds
 from proofs.basis import LogHead, Root
 from proofs.claims import Claim
-from proofs.events import AtomBody, EdgeBody
+from proofs.events import AtomBody, EdgeBody, ForeignHeadDetail
 from proofs.leaves import Direction, Group, State, Value
 from proofs.verified import (
     AbsentAtom,
@@ -168,7 +168,8 @@ def shows_seen(memory: Engine, shown: Verified) -> bool:
     """Return True if the event with the head of another store is at that place in the log."""
     assert isinstance(shown, SeenHead)
     (item,) = memory.log(shown.header.seq, shown.header.seq + 1)
-    return item.time == shown.header.time and tuple(shown.header.detail) == SEEN
+    seen = shown.header.detail
+    return item.time == shown.header.time and isinstance(seen, ForeignHeadDetail) and seen.states(*SEEN)
 
 
 def shows_mentioning(memory: Engine, shown: Verified) -> bool:
