@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 import click
 
 from engine.base.errors import InvalidInputError, NotFoundError, RefusedError, VerificationError
 from engine.base.json_text import encode
+from engine.base.outside_files import read_file
 from engine.base.validation import atom_id
-from engine.cli.cli_output import STDIN, Failure, counted
+from engine.cli.cli_output import Failure, counted
 from engine.cli.cli_session import Session
 from engine.cli.command_declaration import command
 from engine.cli.shared_options import FilterOptions, one_of
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from engine.engine import Engine
 
 FOUND = 1
+_LIST_BYTES_MAX = 1 << 26
+"""The maximum size of a list of atoms; with an id of 36 characters a line, over a million."""
 PLANNED_SHOWN = 20
 """The maximum number of atoms that a dry run names without --full."""
 
@@ -113,7 +115,7 @@ def _chosen(
     """
     yield from map(engine.resolve, atoms)
     if listed is not None:
-        text = sys.stdin.read() if listed == STDIN else Path(listed).read_text(encoding="utf-8")
+        text = read_file(listed, _LIST_BYTES_MAX).decode(errors="replace")
         yield from (engine.resolve(one.split()[0]) for one in text.splitlines() if one.strip())
     filters: Any = {name: value for name, value in narrow.items() if value}
     if mentions or filters:

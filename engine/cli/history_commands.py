@@ -332,7 +332,7 @@ def revert(
 
 def _range(events: str | None, since: Moment | None, until: Moment | None) -> tuple[Moment, Moment | None]:
     if (events is None) == (since is until is None):
-        raise InvalidInputError("no events were given: give SEQ..SEQ, one SEQ, or --since and --until")
+        raise InvalidInputError("no events were given: give SEQ..SEQ, one SEQ, --since or --until")
     if events is None:
         return 1 if since is None else since, until
     start, dots, end = str(events).partition("..")

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from backends.base import Reader
 from engine.base import limits
+from engine.base.errors import InvalidInputError
 from engine.base.model import Direction
 from engine.base.validation import line, several
 from engine.ledger.entities import ENTITY, MENTIONS
@@ -31,7 +32,10 @@ def mentioning(rows: Reader, names: Sequence[str], *, hidden: bool) -> set[bytes
     Raises:
         InvalidInputError: a name is not valid.
     """
-    wanted = [line(name, "a name", limits.TITLE_BYTES_MAX).casefold() for name in several(names, "mentions")]
+    given = [line(name, "a name", limits.TITLE_BYTES_MAX) for name in several(names, "mentions")]
+    wanted = [name.strip().casefold() for name in given]
+    if not all(wanted):  # an empty pattern is found in almost every text
+        raise InvalidInputError("a name whose mentions are asked for is empty")
     pattern = re.compile("|".join(rf"(?<!\w){re.escape(name)}(?!\w)" for name in wanted))
     found: set[bytes] = set()
     for entry in _events(rows):

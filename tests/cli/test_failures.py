@@ -111,6 +111,11 @@ INVALID = [
     ["find", "--as-of", "007"],
     ["find", "--as-of", "1" * 21],
     ["add", "a", "--actor", "Not A Label"],
+    ["ingest", ""],
+    ["watch", ""],
+    ["find", "--mentions", ""],
+    ["erase", "--mentions", " ", "--dry-run"],
+    ["revert", "--actor", "ann"],
 ]
 
 
@@ -134,6 +139,7 @@ def test_what_was_never_recorded_is_exit_3(cli: Cli, pair: Pair) -> None:
         ["get", pair[0], "--as-of", "999"],
         ["help", "nothing"],
         ["ingest", "no/such/file"],
+        ["erase", "--list", "no-such-list", "--dry-run"],
         ["copy", "no-store", "sqlite:new.db"],
     ):
         failed(cli(*args, "--json"), 3, "not_found")

@@ -82,7 +82,10 @@ def find_files(
         raise InvalidInputError(
             f"the name {name!r} is not valid as the start of a source", hint="give a plain name without /"
         )
-    tops = [Path(path) for path in paths]
+    given = list(paths)
+    if "" in given:
+        raise InvalidInputError("a path is empty", hint="give . for the current folder")
+    tops = list(map(Path, given))
     for path in tops:
         if not os.path.lexists(path):
             raise NotFoundError(f"no such file or folder: {path}")
