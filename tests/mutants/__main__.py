@@ -72,7 +72,7 @@ VERIFIER_MODULES: Final = (
 )
 """The modules that a verification runs."""
 
-VERIFIER_TESTS: Final = ("tests/soundness", "tests/proofs")
+VERIFIER_TESTS: Final = ("tests/soundness", "tests/proofs", "tests/vectors")
 
 GROUPS: Final = {
     **dict.fromkeys(STORE_MODULES, (STORE_MODULES, STORE_TESTS)),

@@ -95,6 +95,9 @@ ARGUED: Final = {
             "a header is read at its own seq; needed where stores are read"
         ),
     },
+    "proofs.envelope": {
+        "decode: type(whole[1]) is not int: never": "`decode_strict` takes no float or boolean for an integer",
+    },
     "proofs.leaves": {"decode_summary: not fits(summary, size): never": _STORES},
     "proofs.log": {
         "append: _check_leaf(leaf): no call": _STORES,

@@ -212,6 +212,12 @@ def test_a_file_that_is_too_large_is_refused() -> None:
         decode(bytearray())  # type: ignore[arg-type]
 
 
+def test_an_envelope_that_cannot_be_read_is_not_written() -> None:
+    """An envelope without a claim is refused where it is made."""
+    with pytest.raises(ProofError, match="form"):
+        encode(Root(bytes(range(16)), bytes(32)), [], b"proof")
+
+
 def test_other_encodings_of_the_same_parts_are_refused(kept: Kept) -> None:
     """A length in more bytes than it needs is not canonical."""
     long = kept.root.replace(b"\x70memroot-envelope", b"\x78\x10memroot-envelope", 1)
