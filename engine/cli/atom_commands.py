@@ -51,7 +51,7 @@ def add(
         occurrence: The number of earlier identical texts in the source, which identifies the text if
             there is no key.
         again: Add the text even if another atom holds it already, or holds nearly the same text. The same
-            text from the same source is still the same atom: --occurrence, --sequence or --key tells two apart.
+            text from the same source stays one atom, unless --occurrence, --sequence or --key differs.
     """
     tell_tags(session, fields["tags"])
     given = _given({**fields, "key": key, "id": id, "occurrence": occurrence})

@@ -96,7 +96,7 @@ ARGUED: Final = {
         ),
     },
     "proofs.envelope": {
-        "decode: type(whole[1]) is not int: never": "`decode_strict` takes no float or boolean for an integer",
+        "decode: type(whole[1]) is not int: never": "`decode_strict` refuses floats and booleans",
     },
     "proofs.leaves": {"decode_summary: not fits(summary, size): never": _STORES},
     "proofs.log": {

@@ -29,7 +29,7 @@ pytestmark = pytest.mark.slow
 IDS: Final = tuple(f"{number}a2e0000-0000-4000-8000-000000000001" for number in range(1, 7))
 KETTLE, PLAN, BOILER, HIDDEN, TIP, ABSENT = IDS
 MOMENT: Final = 7
-SAMPLE: Final = 60
+SAMPLE: Final = 30
 """How many single changes, and how many pairs, the short test tries."""
 
 PLACES: Final = {
