@@ -22,7 +22,7 @@ def report(**values: list[float]) -> dict[str, Any]:
 
 
 def test_a_set_falls_if_the_difference_exceeds_its_noise() -> None:
-    """Eight of ten questions that get worse are a fall; one of ten is noise, and a rise is none."""
+    """A set falls if eight of ten questions get worse, but not if one does or if all get better."""
     before = report(cacm=[1.0] * 10, time=[1.0] * 10, adi=[0.0] * 10)
     now = report(cacm=[0.0] * 8 + [1.0] * 2, time=[0.0] + [1.0] * 9, adi=[1.0] * 10)
     changes = changes_of(before, now)

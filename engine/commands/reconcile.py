@@ -223,7 +223,7 @@ def _facts(
 
 
 def _lists(facts: Mapping[Fact, Any]) -> dict[str, Any]:
-    """Return the aliases and the meta among some facts, each None if there are none.
+    """Return the aliases and the meta that the facts state; None for each that they do not state.
 
     If there are too many, the first aliases are returned, and no meta.
     """

@@ -3,7 +3,8 @@
 Nothing is read before something waits for it: the next request after the last answer, and the body when the
 application asks for it, which it does after it has accepted the token. A stranger has one request in a turn
 (`engine.service.places`), for which at most `STRANGER_BYTES` are read and `CHUNKS` are parsed. After a
-refusal, or an answer to a body that nobody has read, the connection ends without reading on.
+refusal, or an answer that was sent before the body was read, nothing more is read, and the connection is
+closed.
 """
 
 from __future__ import annotations
@@ -322,7 +323,7 @@ class Exchange:
             self._connection.refuse(Problem(500, "failure", "the server failed; its log says where"))
 
     def leave(self) -> None:
-        """Tell the application that nobody waits for its answer."""
+        """Tell the application that the client has gone."""
         self._is_left = True
         self._connection.wake()
 

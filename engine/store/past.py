@@ -58,9 +58,9 @@ def size_at(rows: Lookup, moment: AsOf) -> int:
 
 
 def seq_from(rows: Lookup, moment: AsOf | None) -> AsOf | None:
-    """Return the seq of the first event at a time or later, or None if there is none.
+    """Return the seq of the first event at the time `moment` or later.
 
-    A seq is returned as it is, and None, too.
+    If `moment` is a seq or None, it is returned unchanged.
 
     Raises:
         InvalidInputError: `moment` is a datetime without a time zone.

@@ -47,7 +47,7 @@ class Status:
     """The time of the last event, in µs since 1970, UTC."""
     ahead: int | None = None
     """The seq of the first event that is further ahead of the clock of the database, or of this machine, than
-    a write may be; None if there is none. Questions about the present do not see this event and later ones.
+    a write may be, or None. Questions about the present do not see this event and the later ones.
     """
     read_only: str | None = None
     """The reason why the store can only be read, or None if it can be written."""

@@ -1,4 +1,4 @@
-"""A write that would put events into the future is refused, and nobody's clock gets into the bytes."""
+"""A write that would put events into the future is refused, and the clock that is compared is not stored."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The table of docs/editing.md: what becomes of an atom in each way in which a file changes."""
+"""The table of docs/editing.md, which says for each change of a file what happens to an atom."""
 
 from __future__ import annotations
 
