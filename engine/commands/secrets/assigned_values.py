@@ -121,7 +121,7 @@ def _cells_below(text: str, heading: re.Match[str]) -> Iterator[Span]:
             return
         column = signs.count(sign)
         value = cells[column].strip(" \t\r*`\"'")
-        begin = at + len(sign.join([*cells[:column], cells[column].partition(value)[0]]))
+        begin = at + len(sign.join([*cells[:column], cells[column][: cells[column].find(value)]]))
         yield begin, begin + len(value)
 
 

@@ -115,6 +115,12 @@ def test_a_key_of_ssh2() -> None:
     assert USUAL.clean(text)[0] == "[REDACTED:private-key]"
 
 
+def test_an_empty_cell_in_a_column_of_secrets() -> None:
+    """A row that has no value below the heading `password` does not stop the search."""
+    text = "name,password\nkim,\nlee,hunter2hunter2X9"
+    assert USUAL.clean(text)[0] == "name,password\nkim,\nlee,[REDACTED:password]"
+
+
 PIECES = st.one_of(
     st.sampled_from([secret for cases in SAMPLES.values() for _, secret in cases]),
     st.sampled_from([frame.partition("{}")[0] for cases in SAMPLES.values() for frame, _ in cases]),
