@@ -27,6 +27,7 @@ from engine.memory.open_memory import backend_opener, engine_opener, retry_while
 
 if TYPE_CHECKING:
     from engine.base.model import Receipt
+    from engine.commands.secrets.policy import SecretsPolicy
     from engine.engine import Engine
 
 DEFAULT_ACTOR = "user"
@@ -78,11 +79,13 @@ class Session:
         return find_memory(self.store, self.memory)
 
     @contextmanager
-    def engine(self, *, create: bool = False) -> Iterator[Engine]:
-        """Open the store until the `with` block ends; create a missing store only with `create`."""
-        with retry_while_busy(
-            engine_opener(self.setting.url, self.actor, create=create), self.wait
-        ) as engine:
+    def engine(self, *, create: bool = False, secrets: SecretsPolicy | str | None = None) -> Iterator[Engine]:
+        """Open the store until the `with` block ends; create a missing store only with `create`.
+
+        `secrets` is a policy to use in place of the policy in the settings.
+        """
+        opener = engine_opener(self.setting.url, self.actor, create=create, secrets=secrets)
+        with retry_while_busy(opener, self.wait) as engine:
             if engine.read_only is not None:
                 self._tell_read_only(engine)
             size = engine.size

@@ -22,7 +22,10 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "init": ("store_commands", "Create an empty store if it does not exist."),
         "ingest": ("import_commands", "Read files or folders into the store."),
         "watch": ("watch_command", "Ingest a folder now, and again whenever files in it change."),
-        "import": ("import_commands", "Import an export of another memory system."),
+        "import": (
+            "import_commands",
+            "Import an export of another memory system, or the sessions of an agent.",
+        ),
         "add": ("atom_commands", "Add one atom."),
         "relate": ("edge_commands", "Add a relation between two entities."),
         "link": ("edge_commands", "Add an edge between two atoms."),

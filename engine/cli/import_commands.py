@@ -12,6 +12,8 @@ from backends import store_exists
 from engine.base import validation
 from engine.base.errors import InvalidInputError, translated
 from engine.base.json_text import encode
+from engine.capture.clients import CLIENTS, Client
+from engine.capture.session_import import BUCKET, import_sessions
 from engine.cli.atom_commands import tell_tags
 from engine.cli.cli_output import Failure, counted
 from engine.cli.cli_session import Session
@@ -19,6 +21,7 @@ from engine.cli.command_declaration import command
 from engine.cli.shared_options import FolderOptions, ingest_options, one_of
 from engine.cli.shown_parts import Line, line
 from engine.commands.secrets.filter import summary
+from engine.commands.secrets.policy import SecretsPolicy
 from engine.engine import Engine
 from engine.exchange import other_programs
 from engine.exchange.backup import import_journal, verify_backup
@@ -29,7 +32,7 @@ from engine.exchange.other_programs.mcp_memory import GraphImportReport
 from engine.files.ingest.documents import PassedOver, Skipped
 from engine.files.ingest.folder_walk import find_files
 from engine.files.ingest.import_run import IngestReport
-from engine.memory.memory_settings import find_mirror, find_secrets
+from engine.memory.memory_settings import find_mirror, find_secrets, find_secrets_for_agents
 from engine.trust.secrets_scan import journal_check
 
 PARTIAL_IMPORT = 8
@@ -38,6 +41,7 @@ UNRESOLVED_SHOWN = 10
 JOURNAL = "journal"
 MCP_MEMORY = "mcp-memory"
 FORMATS = ("chatgpt", "claude", JOURNAL, MCP_MEMORY, "mem0")
+"""The formats of files. The clients whose sessions can be imported are in `engine.capture.clients`."""
 
 
 @command(
@@ -95,18 +99,19 @@ def ingest(
     "engine import mcp-memory memory.json",
     "engine import chatgpt export/conversations.json",
     "engine import journal notes.jsonl --store sqlite:new.db",
+    "engine import claude-code --dry-run",
     name="import",
 )
 def import_(
     session: Session,
     form: str,
-    file: str,
+    file: str | None = None,
     *,
     provenance: str | None = None,
     buckets: tuple[str, ...] = (),
     dry_run: bool = False,
 ) -> int:
-    """Import an export of another memory system.
+    """Import an export of another memory system, or the sessions of an agent.
 
     Importing again writes only what is new or changed. Items that cannot be imported are listed, and the exit
     code is 8. Creates the store if it does not exist. The folder of basic-memory consists of Markdown notes,
@@ -117,14 +122,22 @@ def import_(
     stdin); creates a store with the same root, or appends the missing events to an older copy of the
     store, and verifies the root.
 
+    A client: the sessions that it keeps on this machine, or those in the folder or file FILE. Each session is
+    read from the place where the last import ended. The output of tools is cut. Passwords and keys are
+    redacted unless the settings say otherwise.
+
     Args:
-        form: `FORMAT` One of: chatgpt, claude, journal, mcp-memory, mem0.
+        form: `FORMAT` One of: chatgpt, claude, journal, mcp-memory, mem0. Or a client: claude-code.
         file: The exported file.
         provenance: The provenance of new atoms: internal, external or quarantine. [default: external;
-            mcp-memory: internal]
-        buckets: `--bucket` A bucket for new atoms. Repeatable. [default: inbox]
+            mcp-memory: internal; sessions: internal for your words, quarantine for the output of tools]
+        buckets: `--bucket` A bucket for new atoms. Repeatable. [default: inbox; sessions: sessions]
     """
-    one_of(FORMATS, form, "format")
+    one_of((*FORMATS, *CLIENTS), form, "format")
+    if form in CLIENTS:
+        return _sessions(session, CLIENTS[form], file, provenance, buckets or (BUCKET,), dry_run=dry_run)
+    if file is None:
+        raise InvalidInputError(f"the format {form} needs a FILE", hint=f"example: engine import {form} FILE")
     if buckets and form in {JOURNAL, MCP_MEMORY}:
         raise InvalidInputError(f"--bucket cannot be used with {form}")
     if form == JOURNAL:
@@ -183,16 +196,44 @@ def _items(
     return _answer(session, report, _taken(report), held=report.items, dry_run=dry_run)
 
 
+def _sessions(
+    session: Session,
+    client: Client,
+    file: str | None,
+    provenance: str | None,
+    buckets: tuple[str, ...],
+    *,
+    dry_run: bool,
+) -> int:
+    found = list(client.find(client.place(file)))
+    policy = find_secrets_for_agents(None)
+    with (
+        _filled(session, dry_run=dry_run, secrets=policy) as engine,
+        session.meter("read", "turns") as move,
+    ):
+        report = import_sessions(
+            *(engine.store, client, found),
+            provenance=provenance,
+            buckets=buckets,
+            dry_run=dry_run,
+            progress=move,
+        )
+    lines = [line("sessions", f"{len(found):,} found"), *_taken(report)]
+    return _answer(session, report, lines, held=report.items, dry_run=dry_run)
+
+
 @contextmanager
-def _filled(session: Session, *, dry_run: bool) -> Iterator[Engine]:
+def _filled(
+    session: Session, *, dry_run: bool, secrets: SecretsPolicy | str | None = None
+) -> Iterator[Engine]:
     """Open the store. If it does not exist, a dry run uses an empty store in memory."""
     with translated():
         missing = dry_run and not store_exists(session.setting.url)
     if missing:
-        with Engine.open("memory:", secrets=find_secrets()[0]) as engine:
+        with Engine.open("memory:", secrets=secrets or find_secrets()[0]) as engine:
             yield engine
     else:
-        with session.engine(create=not dry_run) as engine:
+        with session.engine(create=not dry_run, secrets=secrets) as engine:
             yield engine
 
 

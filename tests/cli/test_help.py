@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from engine.capture.clients import CLIENTS
 from engine.cli.command_tree import COMMANDS
 from engine.cli.export_commands import FORMATS as EXPORTED
 from engine.cli.help_command import EXIT_CODES
@@ -102,3 +103,4 @@ def test_the_help_names_every_format(bare: Cli) -> None:
     """The help of `import` and of `export` lists the formats that the commands accept."""
     for name, formats in (("import", IMPORTED), ("export", EXPORTED)):
         assert f"One of: {', '.join(formats)}." in " ".join(bare("help", name).out.split())
+    assert f"Or a client: {', '.join(CLIENTS)}." in " ".join(bare("help", "import").out.split())

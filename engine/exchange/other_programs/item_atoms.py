@@ -120,13 +120,33 @@ def import_items(
         InvalidInputError: the file cannot have this format, or an argument breaks a rule. Nothing was
             written.
     """
+    items = reader(form)(Path(path))
+    return import_read(
+        store, form, items, provenance=provenance, buckets=buckets, dry_run=dry_run, progress=progress
+    )
+
+
+def import_read(
+    store: Store,
+    form: str,
+    items: Iterator[Item | Omitted | Skipped],
+    *,
+    provenance: str,
+    buckets: tuple[str, ...],
+    dry_run: bool = False,
+    progress: Progress = no_progress,
+) -> ImportReport:
+    """Update the store so that it matches the items of another program, as `import_items` does.
+
+    Raises:
+        InvalidInputError: an argument breaks a rule. Nothing was written.
+    """
     commands = ItemCommands(
         store.identity.id_key,
         form,
         validation.provenance(provenance),
         validation.labels(buckets, "buckets", limits.BUCKETS_PER_ATOM_MAX),
     )
-    items = reader(form)(Path(path))
     first = list(islice(items, 1))  # raise an exception before anything is written if the file cannot be read
     screen = None if store.secret_filter is None else store.secret_filter.screen_for_reading()
     with translated():
@@ -299,11 +319,12 @@ class ItemCommands:
             buckets=self._buckets if item.buckets is None else item.buckets,
             source=item.source,
             sequence=None if item.sequence is None else item.sequence + at,
-            provenance=self._provenance,
+            provenance=item.provenance or self._provenance,
             trust=item.trust,
             created=item.created,
             occurrence=item.occurrence,
             key=item.key if item.key is None or not at else f"{item.key}#{at + 1}",
+            meta=item.meta,
         )
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from mmap import ACCESS_READ, mmap
 from pathlib import Path
@@ -20,6 +20,7 @@ from engine.files.ingest.documents import BadItemError, Skipped
 from engine.files.ingest.field_values import is_line, tag_of
 from engine.files.ingest.pieces import distinct_tags, parse_plain
 from engine.store.store import Store
+from proofs.events import Scalar
 
 TEXT_CHARS_MAX: Final = CONTENT_BYTES_MAX
 """The maximum number of characters of a text. A longer text is reported and not imported."""
@@ -78,6 +79,9 @@ class Item:
     """The fields that an atom cannot represent, as JSON. They are stored on the atom's edge to the origin."""
     omitted: tuple[str, ...] = ()
     """The names of the item's parts that are not imported."""
+    provenance: str | None = None
+    """The provenance, or None for the provenance that the caller of the import chose."""
+    meta: Mapping[str, Scalar] | None = None
 
 
 @dataclass(frozen=True, slots=True)
