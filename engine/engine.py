@@ -47,7 +47,7 @@ from engine.store.bulk import commit_parts
 from engine.store.commit import AHEAD_SECONDS
 from engine.store.past import AsOf, atom_record_at, history, history_item, size_at
 from engine.store.replay import Progress, no_progress
-from engine.store.store import Store
+from engine.store.store import FamilySecrets, Store
 
 if TYPE_CHECKING:
     from engine.base.model import Atom, Checkpoint, Edge, Held, HistoryItem, Receipt, Scalar
@@ -128,6 +128,7 @@ class Engine:
         config: RecallConfig | None = None,
         secrets: SecretsPolicy | str | None = None,
         mirror: str | Path | None = None,
+        family: FamilySecrets | None = None,
     ) -> None:
         """Open a memory on an open backend. `Engine.open` opens both the backend and the memory.
 
@@ -144,6 +145,9 @@ class Engine:
             mirror: A folder that is kept up to date as a mirror after each write; None for no mirror. Edits
                 in a page are written to the memory before the page is replaced, as by `mirror_pull`. A
                 problem with the mirror does not make a write fail: see `mirror_problem`.
+            family: The secrets that a new store shares with the other stores of its family, so that equal
+                texts get equal ids in all of them; None for random ones. They do not change a store that
+                exists.
 
         Raises:
             InvalidInputError: An argument is not valid.
@@ -164,7 +168,7 @@ class Engine:
             instance(config, RecallConfig, "config")
         # A program that gives a clock answers for its times.
         ahead = AHEAD_SECONDS if clock is wall_clock else None
-        store = Store(backend, Sources(clock, salts), resume=_resume, ahead=ahead)
+        store = Store(backend, Sources(clock, salts), resume=_resume, secrets=family, ahead=ahead)
         self.view = View(store, config)
         """The object through which queries read the store, for internal use. Its methods can raise backend
         errors."""
@@ -190,7 +194,8 @@ class Engine:
             create: Create a new store if no store exists.
             memory: The name of one of several memories at `url`; None if `url` is a single memory. Every
                 named memory is a separate store.
-            options: The keyword arguments of `Engine(...)`: clock, salts, actor, config, secrets, mirror.
+            options: The keyword arguments of `Engine(...)`: clock, salts, actor, config, secrets, mirror,
+                family.
 
         Returns:
             The open memory, which the caller must close.

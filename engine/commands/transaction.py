@@ -369,6 +369,18 @@ class Transaction:
             body = self.screen.body(kind, body)
         if body.request != self._request or body.pipeline != self._pipeline:
             body = body._replace(request=self._request, pipeline=self._pipeline)
+        return self._append(kind, prev, detail, body, origin)
+
+    def take_in(
+        self, actor: str, kind: EventKind, prev: int | None, detail: Detail, body: Body, origin: Origin | None
+    ) -> EventRef:
+        """Append one event with the actor and the body that another store gave it; no filter applies."""
+        self._appender.set_actor(actor)
+        return self._append(kind, prev, detail, body, origin)
+
+    def _append(
+        self, kind: EventKind, prev: int | None, detail: Detail, body: Body, origin: Origin | None
+    ) -> EventRef:
         if isinstance(detail, AtomDetail) and detail.ordinal == self._next_ordinal:
             self._next_ordinal += 1
         elif kind is EventKind.EDGE_TYPE_REGISTERED:

@@ -142,7 +142,7 @@ class Destroy:
         other = read_pending(tx.rows)
         if other is not None and other.ids != self.pending.ids:
             raise ConflictError(
-                f"the erasure of atom {show_id(other.atoms[0])} is unfinished",
+                f"the erasure of {show_id(other.atoms[0]) if other.atoms else 'other atoms'} is unfinished",
                 hint="try again: the unfinished erasure is completed first",
             )
         record = recorded(tx, show_id(self.atom))
@@ -154,8 +154,7 @@ class Destroy:
         # The last part finds the edges again, and checks that no edge is missing.
         some = tx.unerased_edges(record.id, EDGES_AT_ONCE) if is_last else self.edges[:EDGES_AT_ONCE]
         for edge in some:
-            for header in destroyable_headers(tx.rows, edge.last_seq):
-                self._delete_payload(tx, header.seq)
+            destroy_edge(tx, edge.last_seq, self.done)
             detail = EdgeDetail(edge.src, edge.type, edge.dst)
             tx.append(EventKind.EDGE_ERASED, edge.last_seq, detail, reason)
             self.done.edges += 1
@@ -163,21 +162,34 @@ class Destroy:
             tx.batch.put(ERASING, encode_pending(self.pending))
         if not is_last:
             return receipt(record.id, record.state, *tx.events[first:])
-        hashes = set()
-        for entry in destroyable_events(tx.rows, record.last_seq):
-            self._delete_payload(tx, entry.header.seq)
-            if isinstance(entry.body, AtomBody):
-                hashes.add(destroyed_hash(tx.id_key, normalized_content(entry.body.content)))
+        hashes = destroy_atom(tx, record.last_seq, self.done)
         self.done.contents = tuple(sorted(hashes)[: limits.ERASED_CONTENTS_MAX * self.pending.remember])
         erased = ErasedBody(self.pending.reason, self.done.contents)
         tx.append(EventKind.ERASED, record.last_seq, AtomDetail(record.id, record.ordinal), erased)
         return receipt(record.id, State.ERASED, *tx.events[first:])
 
-    def _delete_payload(self, tx: Transaction, seq: int) -> None:
-        key = payload_key(seq)
-        self.done.payloads += 1
-        self.done.size += len(tx.rows.get(key) or b"")
-        tx.batch.delete(key)
+
+def destroy_edge(tx: Transaction, last: int, done: DestroyedTotals) -> None:
+    """Delete the payloads of the events on an edge since it was last erased; `last` is the newest of them."""
+    for header in destroyable_headers(tx.rows, last):
+        _delete_payload(tx, header.seq, done)
+
+
+def destroy_atom(tx: Transaction, last: int, done: DestroyedTotals) -> set[bytes]:
+    """Do the same for an atom, and return the hashes of the contents, as the journal records them."""
+    hashes = set()
+    for entry in destroyable_events(tx.rows, last):
+        _delete_payload(tx, entry.header.seq, done)
+        if isinstance(entry.body, AtomBody):
+            hashes.add(destroyed_hash(tx.id_key, normalized_content(entry.body.content)))
+    return hashes
+
+
+def _delete_payload(tx: Transaction, seq: int, done: DestroyedTotals) -> None:
+    key = payload_key(seq)
+    done.payloads += 1
+    done.size += len(tx.rows.get(key) or b"")
+    tx.batch.delete(key)
 
 
 def destroyable_events(rows: Lookup, last: int) -> Iterator[Entry]:

@@ -211,6 +211,17 @@ class Appender:
         """The number of events in the log, including all drafts."""
         return self._first + len(self.events)
 
+    def set_actor(self, actor: str) -> None:
+        """Record `actor` as the author of the events from here on.
+
+        Raises:
+            LimitError: as for `settle`.
+            BatchLimitError: as for `settle`.
+        """
+        if actor != self._actor:
+            self.settle()
+            self._actor = actor
+
     def append(
         self, kind: EventKind, prev: int | None, detail: Detail, body: Body, origin: Origin | None = None
     ) -> EventRef:

@@ -169,8 +169,9 @@ class _Chain:
         if isinstance(detail, EdgeDetail):
             return self._edge_problem(entry.header.kind, detail)
         if isinstance(detail, ForeignHeadDetail):
-            same = detail.store_id == self._genesis()[0]
-            return "names the store itself as another store" if same else None
+            origin = entry.header.origin
+            seen_by = self._genesis()[0] if origin is None else origin.store_id
+            return "names the store itself as another store" if detail.store_id == seen_by else None
         if isinstance(detail, GenesisDetail):
             return self._genesis_problem(detail, entry)
         return self._type_problem(detail, entry) if isinstance(detail, TypeDetail) else None

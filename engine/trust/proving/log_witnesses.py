@@ -8,7 +8,7 @@ processed yet, they are computed from the headers.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from backends.base import Reader
@@ -27,6 +27,16 @@ from proofs.errors import ProofError
 from proofs.events import CheckpointBody, CheckpointDetail, ForeignHeadDetail
 from proofs.log import EMPTY_ROOT, left_half, node_hash
 from proofs.proof_file import CheckpointLink, Opening
+
+
+def complete_subtrees(start: int, stop: int) -> Iterator[tuple[int, int]]:
+    """Yield the height and index of each of the largest complete subtrees in a range, from the left."""
+    while start < stop:
+        height = (stop - start).bit_length() - 1
+        if start:
+            height = min(height, (start & -start).bit_length() - 1)
+        yield height, start >> height
+        start += 1 << height
 
 
 class LogPaths:
@@ -117,6 +127,10 @@ class LogPaths:
         hashes = read_hashes(self._rows, level, start, stored)
         # Beyond the follower's cursor, compute the roots from the headers.
         return hashes + [self._complete(WIDTH_BITS * level, index) for index in range(stored, stop)]
+
+    def subtrees(self, start: int, stop: int) -> list[bytes]:
+        """Return the roots of the complete subtrees into which the leaves `start` to `stop` − 1 divide."""
+        return [self._complete(height, index) for height, index in complete_subtrees(start, stop)]
 
     def _range(self, start: int, stop: int) -> bytes:
         """Return the root of a range of leaves: a complete subtree, or leaves up to the end of a log."""

@@ -1,0 +1,1 @@
+"""Several stores of one family: what a store hands out of its journal, and taking in what others hand out."""
