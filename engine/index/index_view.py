@@ -6,6 +6,7 @@ The view consists of the segments and of the tail, whose documents have no rows 
 from __future__ import annotations
 
 import math
+from array import array
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
@@ -182,7 +183,8 @@ class IndexView:
 
         ordinals = BitMap()
         for part in self.postings(term):
-            ordinals |= BitMap(part.offsets.astype("u4") + part.start)
+            # From an array of NumPy, a set is made through a list, which takes ten times as long.
+            ordinals |= BitMap(array("I", (part.offsets.astype("u4") + part.start).tobytes()))
         return ordinals
 
     def df(self, term: str) -> int:

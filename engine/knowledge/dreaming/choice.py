@@ -27,7 +27,7 @@ from engine.knowledge.dreaming.dream_commands import (
 )
 from engine.knowledge.dreaming.name_evidence import Judge
 from engine.knowledge.dreaming.name_uses import Name, Names
-from engine.knowledge.dreaming.relations import statements_of
+from engine.knowledge.dreaming.relations import may_state, statements_of
 from engine.knowledge.dreaming.survey import ReadAtom, Survey, cached
 from engine.ledger.entities import entity_identity, entity_key, entity_name
 from engine.text.language.lexicon import ADJECTIVES
@@ -71,7 +71,7 @@ class Choice:
                 commands.append(addition)
             if text.record.ordinal in self._survey.internal:
                 commands += self._related(text)
-            commands += self._relater.commands(text)
+                commands += self._relater.commands(text)
         return commands
 
     def _additions(self, text: ReadAtom, lookup: MentionLookup) -> Enrich | None:
@@ -241,9 +241,9 @@ class Relater:
         self._names = names
 
     def commands(self, text: ReadAtom) -> Iterator[AddRelation]:
-        """Yield the commands that add the relations that a text states. An external text states none."""
+        """Yield the commands that add the relations that an internal text states."""
         record, config = text.record, self._survey.config
-        if record.ordinal not in self._survey.internal:
+        if not may_state(text.body.content[: config.chars]):
             return
         known = _by_words(self._names.found_in(text.tokenized, config.known_per_atom))
         page = page_title(text.body) or text.body.title

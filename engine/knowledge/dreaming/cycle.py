@@ -231,11 +231,8 @@ class _Cycle:
         self._judged.update(new)
         survey.expect(word for tokens in new.values() for word in tokens.words)
         claimed = Names()
-        for tokens in new.values():
-            if tokens.text in claimed:
-                continue
-            judged = judge.judged(tokens)
-            if judged is not None:
+        for tokens, judged in zip(new.values(), judge.judged(list(new.values())), strict=True):
+            if judged is not None and tokens.text not in claimed:
                 # The id does not matter: the names are only compared.
                 claimed.add(judged.name.text, b"%d" % len(claimed), judged.aliases)
                 yield Learn(judged.name.text, judged.aliases, judged.by_pipeline)

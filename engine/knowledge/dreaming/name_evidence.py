@@ -19,8 +19,9 @@ from typing import Final, NamedTuple
 from pyroaring import BitMap
 
 from engine.knowledge.dreaming.dream_config import DreamConfig
-from engine.knowledge.dreaming.name_uses import Uses, speakers_in, uses_of
-from engine.knowledge.dreaming.pipeline import Recognizer
+from engine.knowledge.dreaming.name_uses import Uses, uses_of
+from engine.knowledge.dreaming.pipeline import Recognizer, Seen
+from engine.knowledge.dreaming.relations import SENTENCE_CHARS_MAX
 from engine.knowledge.dreaming.survey import ReadAtom, Survey, cached, spread
 from engine.knowledge.dreaming.tokenized_text import (
     Tokens,
@@ -122,6 +123,36 @@ class Found(NamedTuple):
     """True if only the pipeline takes this for a name."""
 
 
+class Place(NamedTuple):
+    """A sentence, and where words begin and end in it."""
+
+    sentence: str
+    start: int
+    end: int
+
+
+class Opinion(NamedTuple):
+    """What the uses of some words tell."""
+
+    verdict: Verdict
+    found: Found
+    """The name that is learned, unless the verdict or the pipeline is against it."""
+
+    def settled(self, read: Sequence[tuple[Place, list[Seen]]], atoms_min: int) -> Found | None:
+        """Return the name if it is learned; `read` is what a pipeline saw in the sentences it read."""
+        entity = other = 0
+        for place, seen in read:
+            near = [one for one in seen if one.start < place.end and place.start < one.end]
+            texts = [_bare(place.sentence[one.start : one.end]) for one in near if one.is_name]
+            entity += self.found.name.text in texts
+            other += any(not one.is_name for one in near)
+        if self.verdict is Verdict.UNLIKELY:
+            is_entity = entity >= atoms_min and 2 * entity > len(read)
+            return self.found._replace(by_pipeline=True) if is_entity else None
+        foreign = self.verdict is Verdict.LIKELY and other >= _FIRST and 2 * other > len(read)
+        return None if foreign or self.verdict is Verdict.NO_NAME else self.found
+
+
 class Judge:
     """Decides which capitalised words are names, and which names are aliases of longer ones."""
 
@@ -131,40 +162,41 @@ class Judge:
         self._config: DreamConfig = survey.config
         self._evidence: dict[tuple[str, ...], Evidence] = {}
 
-    def judged(self, tokens: Tokens) -> Found | None:
-        """Return the name that the words stand for, or None if they are not a name.
+    def judged(self, candidates: Sequence[Tokens]) -> list[Found | None]:
+        """Return the name that each of some words stands for, or None for words that are not a name.
 
         The first or last word of a person's name stands for the whole name, unless it also belongs to the
-        names of others.
+        names of others. If there is a pipeline, it reads sentences with the words of which the uses leave it
+        open, all sentences together.
         """
+        opinions = [self._opinion(tokens) for tokens in candidates]
+        decided = (Verdict.NAME, Verdict.NO_NAME) if self._recognizer is not None else tuple(Verdict)
+        places = [
+            () if opinion.verdict in decided else self._places(opinion.found.name) for opinion in opinions
+        ]
+        sentences = [place.sentence for found in places for place in found]
+        seen = iter([] if self._recognizer is None else self._recognizer.names_in(sentences))
+        return [
+            opinion.settled([(place, next(seen)) for place in found], self._config.atoms_min)
+            for opinion, found in zip(opinions, places, strict=True)
+        ]
+
+    def _opinion(self, tokens: Tokens) -> Opinion:
         if len(tokens.words) > 1:
             if is_person(tokens) and (aliases := self._short_forms(tokens)):
-                return Found(tokens, aliases)
-            return self._decided(tokens, self._of(tokens), ()) if self._fits(tokens) else None
+                return Opinion(Verdict.NAME, Found(tokens, aliases))
+            verdict = self._verdict(tokens, self._of(tokens)) if self._fits(tokens) else Verdict.NO_NAME
+            return Opinion(verdict, Found(tokens, ()))
         if not self._fits(tokens):
-            return None
+            return Opinion(Verdict.NO_NAME, Found(tokens, ()))
         evidence = self._of(tokens)
         named = self._named_by(tokens, evidence)
         if named is not None:
-            return Found(named, (tokens.text,))
+            return Opinion(Verdict.NAME, Found(named, (tokens.text,)))
         whole = self._whole(tokens, evidence)
         if whole is not None and (aliases := self._short_forms(whole)):
-            return Found(whole, aliases)
-        return self._decided(tokens, evidence, self._titled(tokens, evidence))
-
-    def _decided(self, tokens: Tokens, evidence: Evidence, aliases: tuple[str, ...]) -> Found | None:
-        """Return the words with these aliases as a name, or None.
-
-        The pipeline reads sentences only if the uses leave it open.
-        """
-        verdict = self._verdict(tokens, evidence)
-        if self._recognizer is None or verdict in (Verdict.NAME, Verdict.NO_NAME):
-            return Found(tokens, aliases) if verdict in (Verdict.NAME, Verdict.LIKELY) else None
-        read, entity, other = self._recognized(tokens, self._recognizer)
-        if verdict is Verdict.LIKELY:
-            return None if other >= _FIRST and 2 * other > read else Found(tokens, aliases)
-        is_entity = entity >= self._config.atoms_min and 2 * entity > read
-        return Found(tokens, aliases, by_pipeline=True) if is_entity else None
+            return Opinion(Verdict.NAME, Found(whole, aliases))
+        return Opinion(self._verdict(tokens, evidence), Found(tokens, self._titled(tokens, evidence)))
 
     def is_person(self, tokens: Tokens) -> bool:
         """Return True if texts label or address somebody with these words."""
@@ -240,7 +272,7 @@ class Judge:
             beside = BitMap(range(max(0, at - _BESIDE), at + _BESIDE + 1)) & survey.internal
             for one in survey.read(list(beside)):
                 same = one.record.source == text.record.source
-                found.update(name for name in speakers_in(one.tokenized) if same and _begins(name, word))
+                found.update(name for name in one.tokenized.speakers if same and _begins(name, word))
         name = next(iter(found)) if len(found) == 1 else None
         return name if name is not None and self._of(name).is_person else None
 
@@ -294,21 +326,10 @@ class Judge:
                     frequent = frequent or self._is_frequent(word, evidence, longer)
         return tuple(aliases) if frequent else ()
 
-    def _recognized(self, tokens: Tokens, recognizer: Recognizer) -> tuple[int, int, int]:
-        """Return three numbers of sentences with the words, one of each text.
-
-        They are the sentences read, those in which the pipeline takes the words for a name, and those in
-        which it takes them for a nationality or language.
-        """
-        found = (_sentence_with(tokens.text, text) for text in self._sample(tokens))
-        places = [place for place in found if place is not None][: self._config.parsed]
-        names = recognizer.names_in([sentence for sentence, _, _ in places])
-        entity = other = 0
-        for (sentence, start, end), seen in zip(places, names, strict=True):
-            near = [one for one in seen if one.start < end and start < one.end]
-            entity += any(one.is_name and _bare(sentence[one.start : one.end]) == tokens.text for one in near)
-            other += any(not one.is_name for one in near)
-        return len(places), entity, other
+    def _places(self, tokens: Tokens) -> list[Place]:
+        """Return where the words stand in sentences that the pipeline may read, one of each text."""
+        found = (_place_of(tokens.text, text) for text in self._sample(tokens))
+        return [place for place in found if place is not None][: self._config.parsed]
 
     def _titled(self, tokens: Tokens, evidence: Evidence) -> tuple[str, ...]:
         """Return the word with the title that most of the texts put before it, or nothing."""
@@ -326,13 +347,13 @@ def _begins(name: Tokens, word: str) -> bool:
     return name.words[0] != word and name.words[0].startswith(word)
 
 
-def _sentence_with(name: str, text: ReadAtom) -> tuple[str, int, int] | None:
-    """Return the first sentence of a text with the name, and where the name begins and ends in it."""
+def _place_of(name: str, text: ReadAtom) -> Place | None:
+    """Return the place of a name in the first sentence of a text that has it."""
     content = text.body.content[: text.tokenized.chars].replace("\u2019", "'")
     for sentence in sentences_of(content) if name in content else ():
         at = sentence.find(name)
-        if at >= 0 and sentence[-1] in _ENDS:
-            return sentence, at, at + len(name)
+        if at >= 0 and sentence[-1] in _ENDS and len(sentence) <= SENTENCE_CHARS_MAX:
+            return Place(sentence, at, at + len(name))
     return None
 
 

@@ -13,7 +13,7 @@ from engine.knowledge.dreaming.tokenized_text import (
 )
 from engine.ledger.entities import entity_identity
 from engine.text.language.categories.marked_text import Mark
-from engine.text.language.categories.people import is_addressed, is_label
+from engine.text.language.categories.people import is_addressed
 from engine.text.language.parts_of_speech import is_past, is_third
 
 _SINGULAR: Final = frozenset(
@@ -201,19 +201,8 @@ def uses_of(text: TokenizedText, tokens: Tokens) -> Uses:
             begins += 1
         else:
             inside += 1
-    speaks = speakers_in(text).count(tokens)
+    speaks = text.speakers.count(tokens)
     return Uses(inside, begins, other, acting, placed, tuple(titles), tuple(longer), speaks, addressed)
-
-
-def speakers_in(text: TokenizedText) -> list[Tokens]:
-    """Return the names at the beginnings of lines that label what somebody says: `Rob: …`."""
-    # Most texts have no colon, and this is asked for every name of every text.
-    people = text.named.people if ":" in text.read.tokens else ()
-    runs = (run for run in people if is_label(text.read, run.start, run.end))
-    return [
-        Tokens(tuple(text.surfaces[run.start : run.end]), tuple(text.words[run.start : run.end]))
-        for run in runs
-    ]
 
 
 def _is_other_name(text: TokenizedText, tokens: Tokens, at: int) -> bool:

@@ -31,7 +31,6 @@ GROUP: Final = "spacy_models"
 """The group of entry points by which packages register spaCy pipelines."""
 
 _UNUSED: Final = ("tagger", "parser", "senter", "lemmatizer", "morphologizer", "attribute_ruler")
-_BATCH: Final = 64
 _NAMES: Final = frozenset({"PERSON", "ORG", "GPE", "LOC", "FAC", "PRODUCT", "WORK_OF_ART", "EVENT", "LAW"})
 """The labels of what has a name of its own."""
 _PEOPLES: Final = frozenset({"NORP", "LANGUAGE"})
@@ -118,8 +117,7 @@ class Recognizer:
         if not sentences:
             return []
         self.used = self.pipeline.label
-        docs = self._nlp().pipe(sentences, batch_size=_BATCH)
-        return [list(_seen(doc)) for doc in docs]
+        return [list(_seen(doc)) for doc in self._nlp().pipe(sentences)]
 
     def _nlp(self) -> Language:
         if self._loaded is None:

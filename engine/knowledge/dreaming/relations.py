@@ -18,7 +18,7 @@ from typing import Final, NamedTuple
 from engine.knowledge.dreaming.sentence_names import TIMES, Known, Phrase, SentenceNames
 from engine.knowledge.dreaming.tokenized_text import is_person, tokens_of_name
 from engine.text.analyzer import index_terms
-from engine.text.language.categories.marked_text import MARGIN, MARKS, Mark
+from engine.text.language.categories.marked_text import MARGIN, MARKS, Mark, tokens_of
 from engine.text.language.lexicon import ADVERBS, FUNCTION_WORDS, read_lists
 from engine.text.language.parts_of_speech import forms_of, is_past, is_verb
 from engine.text.language.tokenizer import sentences_of
@@ -45,8 +45,9 @@ _JOINED: Final = frozenset(["and", "&"])
 _BREAKS: Final = frozenset(["", *',;:.!?()\u2014\u2013-"\u201c\u201d'])
 _CLAUSES: Final = frozenset(["but", "because", "so", "while", "when", "where", "then", "since"])
 """The words that begin another clause."""
+_QUOTES: Final = frozenset('"\u201c')
 _BEFORE_BEARERS: Final = frozenset(["'", "name", "is", "are", *_CALLED, *",-:"])
-_SENTENCE_CHARS_MAX: Final = 600
+SENTENCE_CHARS_MAX: Final = 600
 """A longer sentence states nothing: it is usually a list or a table."""
 _GAP_MAX: Final = 4
 """The largest number of words, such as `a small town called`, between a verb and its object."""
@@ -57,7 +58,7 @@ _LABEL: Final = re.compile(
 )
 _CODE: Final = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 _NAMED: Final = re.compile(r".[\s\"\u201c('][A-Z][^\W_]")
-"""What every sentence with two names has. It saves reading most of the others."""
+"""What every sentence with two names has."""
 
 Triple = tuple[str, str, str]
 """Subject, predicate and object."""
@@ -143,15 +144,29 @@ def _role_of(word: str) -> Role | None:
     return _ROLES.get(word) or _ROLES.get(singular)
 
 
+def may_state(text: str) -> bool:
+    """Return False for a text in which no two words can be names, and which so states nothing."""
+    return _NAMED.search(text) is not None
+
+
+def _can_state(sentence: str) -> bool:
+    """Return True if a sentence may state something. Most sentences cannot, and their names are not read."""
+    if len(sentence) > SENTENCE_CHARS_MAX or "?" in sentence or not may_state(sentence):
+        return False
+    words = {word.removesuffix("'s") for word in tokens_of(sentence.lower().replace("\u2019", "'"))}
+    return not _QUOTES.isdisjoint(words) or any(
+        _role_of(word) or any(words.issuperset(pattern.words) for pattern in _patterns_of(word))
+        for word in words
+    )
+
+
 def statements_of(text: str, page: str | None, known: Known) -> list[Statement]:
     """Return the statements of a text, each once. `page` is the title of the page that the text is from."""
     found: dict[tuple[str, str, str], Statement] = {}
     page = None if page is None else page.split(" (")[0]
     text = _CODE.sub(lambda block: " " * len(block[0]), text)
     for start, end, speaker in _segments(text, known):
-        for sentence in sentences_of(text[start:end]):
-            if len(sentence) > _SENTENCE_CHARS_MAX or "?" in sentence or not _NAMED.search(sentence):
-                continue
+        for sentence in filter(_can_state, sentences_of(text[start:end])):
             for subject, predicate, object_ in _Sentence(sentence, speaker, page, known).triples():
                 place = re.compile(r"\s+".join(map(re.escape, sentence.split()))).search(text, start, end)
                 at = (start, end) if place is None else place.span()

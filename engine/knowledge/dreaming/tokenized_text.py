@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 from engine.knowledge.dreaming.dream_config import DreamConfig
 from engine.text.analyzer import STOP_WORDS
 from engine.text.language.categories.marked_text import MARKS, Mark, MarkedText, tokens_of
-from engine.text.language.categories.people import NamedPeople, named_in
+from engine.text.language.categories.people import NamedPeople, is_label, named_in
 from engine.text.language.lexicon import ADJECTIVES, ADVERBS, FUNCTION_WORDS, GENERIC, NUMBERS
 from engine.text.language.parts_of_speech import is_verb
 
@@ -96,6 +96,15 @@ class TokenizedText:
     def named(self) -> NamedPeople:
         """The sequences of capitalised words in the text."""
         return named_in(self.read)
+
+    @cached_property
+    def speakers(self) -> list[Tokens]:
+        """The names at the beginnings of lines that label what somebody says: `Rob: …`."""
+        runs = (run for run in self.named.people if is_label(self.read, run.start, run.end))
+        return [
+            Tokens(tuple(self.surfaces[run.start : run.end]), tuple(self.words[run.start : run.end]))
+            for run in runs
+        ]
 
     def names(self, config: DreamConfig) -> list[Tokens]:
         """Return the first `candidates_per_atom` runs of capitalised words that can be names, each once."""
