@@ -11,8 +11,10 @@ from __future__ import annotations
 
 from importlib.util import find_spec
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from backends.base import (
+    HEADERS,
     KEY_BYTES_MAX,
     Backend,
     Batch,
@@ -32,6 +34,7 @@ from backends.errors import (
     BackendEnvironment,
     BackendError,
     BackendInDoubt,
+    BackendLocked,
     BackendLost,
     BackendMissing,
     BackendUnusable,
@@ -40,6 +43,9 @@ from backends.errors import (
     system_error,
 )
 from backends.files import Location, remove_scratch, resolve_path, why_unwritable
+
+if TYPE_CHECKING:
+    from backends.sealed.seal import Seal
 
 __all__ = [
     "KEY_BYTES_MAX",
@@ -51,6 +57,7 @@ __all__ = [
     "BackendEnvironment",
     "BackendError",
     "BackendInDoubt",
+    "BackendLocked",
     "BackendLost",
     "BackendMissing",
     "BackendUnusable",
@@ -143,10 +150,16 @@ def _is_sqlite(path: Path) -> bool:
         raise system_error(f"{path} cannot be read", error) from error
 
 
-def open_backend(url: str, *, create: bool = True, temporary: bool = False) -> Backend:
+def open_backend(
+    url: str, *, create: bool = True, temporary: bool = False, key: str | Seal | None = None
+) -> Backend:
     """Open the store at `url`. A missing store is created, unless `create` is false.
 
-    `temporary` means that the caller will delete the store after use. Such a store takes less memory.
+    `temporary` means that the caller will delete the store after use. Such a store takes less memory. If this
+    process has opened a sealed store, it is encrypted under a key that nobody keeps.
+
+    `key` is a secret of a sealed store, or its seal; None means that a secret is looked for if the store is
+    sealed (`backends.sealed.key_sources`). An empty store is sealed under `key`.
 
     If this process cannot write the store, or if the disk is full, the store is opened for reading only
     (`backends.read_only`).
@@ -155,8 +168,9 @@ def open_backend(url: str, *, create: bool = True, temporary: bool = False) -> B
         BackendMissing: there is no store, and `create` is false (never for `memory:`).
         BackendBusy: another handle has the store open, and this kind of store allows only one handle.
         BackendCorrupt: the store is damaged; a damaged store is never repaired.
-        BackendUnusable: the URL is invalid, the path is occupied by something that is not a store, or a
-            library is not installed.
+        BackendLocked: the store is sealed, and there is no key, or it is wrong.
+        BackendUnusable: the URL is invalid, the path is occupied by something that is not a store, a library
+            is not installed, or `key` is given for a store that is not sealed and has rows.
         BackendEnvironment: the system fails or refuses an operation.
     """
     location = locate(url)
@@ -166,7 +180,39 @@ def open_backend(url: str, *, create: bool = True, temporary: bool = False) -> B
     if location.file is not None:
         # The resolved path, because the process may go to another folder.
         backend.location = location._replace(path=str(location.file))
-    return backend
+    try:
+        return _unsealed(backend, key, temporary=temporary)
+    except BaseException:
+        backend.close()
+        raise
+
+
+_opened_sealed: list[bool] = []
+"""Not empty if this process has opened a sealed store."""
+
+
+def _unsealed(backend: Backend, key: str | Seal | None, *, temporary: bool) -> Backend:
+    """Return a backend that reads and writes the plain values of the store in `backend`."""
+    if temporary:
+        if not _opened_sealed:
+            return backend
+        from backends.sealed.seal import Seal as Ephemeral
+
+        key = Ephemeral.new({})
+    elif key is None and not _has_header(backend):
+        return backend
+    from backends.sealed.sealed_backend import opened
+
+    _opened_sealed[:] = [True]
+    return opened(backend, key)
+
+
+def _has_header(backend: Backend) -> bool:
+    """Return True if the store is sealed, or if damage hides whether it is."""
+    try:
+        return any(value is not None for value in backend.multi_get(sorted(HEADERS)))
+    except BackendCorrupt:
+        return True
 
 
 def _opened(location: Location, *, create: bool, temporary: bool) -> Backend:

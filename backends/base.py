@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from itertools import islice
@@ -30,6 +30,9 @@ half of 2.7 kB, so that a backend can add a prefix to each key.
 
 AFTER_ALL_KEYS = b"\xff" * (KEY_BYTES_MAX + 1)
 """A byte string that is greater than every key."""
+
+HEADERS = frozenset({b"\0memroot/sealed", b"\xff" * 8 + b"memroot/sealed"})
+"""The keys of the two rows that make a store a sealed one (`backends.sealed`). They enclose all others."""
 
 Row = tuple[bytes, bytes]
 
@@ -231,6 +234,23 @@ class Backend(Reader):
             BackendInDoubt: rewriting the store failed; reopen the store. No row is lost.
             BackendClosed: the handle is closed, or belongs to the parent process.
         """
+
+    def rewrite(self, change: Callable[[Iterator[Row]], Iterable[Row]]) -> bool:
+        """Replace all rows with `change(rows)`, atomically, and remove the earlier bytes from the files.
+
+        The new rows need not be in order. If the process is killed, the store has the earlier rows, or the
+        new ones; in the second case, earlier bytes may remain until `purge`. A backend without a way of its
+        own holds the new rows in main memory.
+
+        Returns, raises: As `purge`.
+        """
+        batch = Batch()
+        with self.exclusive():
+            with self.snapshot() as rows:
+                batch.rows |= dict.fromkeys(key for key, _ in rows.scan())
+                batch.rows |= dict(change(rows.scan()))
+            self.write(batch)
+        return self.purge()
 
     def files(self) -> tuple[Path, ...]:
         """Return the paths of all files that may hold bytes of the store. A memory store has no files."""

@@ -88,6 +88,17 @@ class BackendLost(BackendCorrupt):
         self.hint = hint
 
 
+class BackendLocked(BackendError):
+    """Raised if a sealed store cannot be opened: there is no key, or it is wrong. Nothing was written.
+
+    `hint` tells the user what to do.
+    """
+
+    def __init__(self, message: str, *, hint: str = "") -> None:
+        super().__init__(message)
+        self.hint = hint
+
+
 class BackendInDoubt(BackendError):
     """Raised if a write failed after it was sent. To find out if the write took effect, reopen the store.
 

@@ -27,7 +27,7 @@ import errno
 import os
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -258,11 +258,15 @@ class LevelDBBackend(Backend):
 
     def purge(self) -> bool:
         """Copy all rows into a new LevelDB, which then replaces the old one."""
+        return self.rewrite(iter)
+
+    def rewrite(self, change: Callable[[Iterator[Row]], Iterable[Row]]) -> bool:
+        """Write the new rows into a new LevelDB, which then replaces the old one."""
         with self._handle_state.paused(lambda: not self._reads.live, self._busy_seconds):
             self._handle_state.check_writable()
             try:
                 with contextlib.closing(self._reads.database.iterator(verify_checksums=True)) as rows:
-                    rewrite(self._place, rows)
+                    rewrite(self._place, change(rows))
                 self._reads.database.close()
                 self._claim.swap()
                 self._reads.database = open_data(self._data, temporary=self._temporary)

@@ -13,6 +13,7 @@ from tests.backends.suite_guards import GuardSuite
 from tests.backends.suite_purge import PurgeSuite
 from tests.backends.suite_threads import ThreadSuite
 from tests.support.faults import FaultBackend
+from tests.support.sealed import SEAL, sealed
 
 
 class TestMemory(BackendSuite, GuardSuite, ThreadSuite, PurgeSuite):
@@ -27,6 +28,16 @@ class TestFaultless(TestMemory):
     def open(self, folder: Path, *, create: bool = True) -> Backend:
         """Open the same store behind the fault injector."""
         return FaultBackend(MemoryBackend())
+
+
+class TestSealed(TestMemory):
+    def open(self, folder: Path, *, create: bool = True) -> Backend:
+        """Open the same store sealed."""
+        return sealed(super().open(folder, create=create))
+
+    def stored(self, key: bytes, value: bytes) -> bytes:
+        """Return the encrypted value."""
+        return SEAL.close(key, value)
 
 
 def test_after_an_interrupted_write_nothing_is_served(monkeypatch: pytest.MonkeyPatch) -> None:

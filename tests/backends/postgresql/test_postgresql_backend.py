@@ -12,6 +12,7 @@ from tests.backends.suite_guards import GuardSuite
 from tests.backends.suite_purge import SECRET, PurgeSuite
 from tests.backends.suite_threads import ThreadSuite
 from tests.support.postgresql import shared_server
+from tests.support.sealed import SEAL, sealed
 
 pytestmark = pytest.mark.slow
 
@@ -33,3 +34,13 @@ class TestPostgreSQL(BackendSuite, GuardSuite, ThreadSuite, PurgeSuite):
     def found_in(self, folder: Path) -> list[str]:
         """Return the names of the tables' files that contain the secret; all memories share the tables."""
         return [path.name for path in shared_server().table_files() if SECRET in path.read_bytes()]
+
+
+class TestSealed(TestPostgreSQL):
+    def open(self, folder: Path, *, create: bool = True) -> Backend:
+        """Open the same store sealed."""
+        return sealed(super().open(folder, create=create))
+
+    def stored(self, key: bytes, value: bytes) -> bytes:
+        """Return the encrypted value."""
+        return SEAL.close(key, value)

@@ -11,6 +11,7 @@ from tests.backends.suite_guards import GuardSuite
 from tests.backends.suite_purge import PurgeSuite
 from tests.backends.suite_threads import ThreadSuite
 from tests.support.faults import FaultBackend
+from tests.support.sealed import SEAL, sealed
 
 pytestmark = pytest.mark.slow
 
@@ -27,3 +28,13 @@ class TestFaultless(TestSQLite):
     def open(self, folder: Path, *, create: bool = True) -> Backend:
         """Open the same store behind the fault injector."""
         return FaultBackend(super().open(folder, create=create))
+
+
+class TestSealed(TestSQLite):
+    def open(self, folder: Path, *, create: bool = True) -> Backend:
+        """Open the same store sealed."""
+        return sealed(super().open(folder, create=create))
+
+    def stored(self, key: bytes, value: bytes) -> bytes:
+        """Return the encrypted value."""
+        return SEAL.close(key, value)

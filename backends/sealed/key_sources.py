@@ -1,0 +1,101 @@
+"""Where the secret of a sealed store comes from, if the caller of `open_backend` gives none.
+
+A secret never comes from an argument of a command or from a URL, which other users of the machine can see.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import subprocess
+from collections.abc import Callable
+from importlib.util import find_spec
+from pathlib import Path
+
+from backends.errors import BackendError, BackendLocked, system_error
+from backends.sealed.seal import Header, Seal
+
+FILE, COMMAND = "ENGINE_KEY_FILE", "ENGINE_KEY_COMMAND"
+"""The variables of the environment that name a file with a secret, or a command that prints it."""
+
+_SERVICE = "memroot"
+"""The name under which the keyring of the system keeps secrets; the user name is the id of the key."""
+
+_COMMAND_SECONDS = 60.0
+
+ask: list[Callable[[str], str]] = []
+"""The function that asks a person for a secret, if there is a person."""
+
+_answers: dict[bytes, str] = {}
+"""The id of a key → the secret that a person gave. A process opens the same store more than once."""
+
+
+def unlocked(header: Header, secret: str | None) -> Seal:
+    """Return the key of a store. Without `secret`, look for one.
+
+    Raises:
+        BackendLocked: there is no secret, or it is wrong.
+    """
+    if secret is not None:
+        return header.unlock(secret)
+    secret, where = _answers.get(header.id), ""
+    if secret is None:
+        secret, where = given_secret() or _from_keyring(header) or (None, "")
+    if secret is None and ask:
+        secret = ask[0]("passphrase or recovery phrase: ")
+        seal = header.unlock(secret)
+        _answers[header.id] = secret
+        return seal
+    if secret is None:
+        raise BackendLocked(
+            "the store is sealed, and no key was given",
+            hint=f"set {FILE} or {COMMAND}, or use a terminal (docs/sealed.md)",
+        )
+    try:
+        return header.unlock(secret)
+    except BackendLocked as error:
+        raise BackendLocked(f"{error}{where}", hint=error.hint) from None
+
+
+def given_secret(file: str = FILE, command: str = COMMAND) -> tuple[str, str] | None:
+    """Return the secret that the environment gives, and where it comes from, or None if it gives none.
+
+    Raises:
+        BackendError: the file cannot be read, or the command fails.
+    """
+    if path := os.environ.get(file):
+        try:
+            return Path(path).read_text(encoding="utf-8").strip(), f"; it is from {file}"
+        except UnicodeError as error:
+            raise BackendLocked(f"the file in {file} is not text in UTF-8") from error
+        except OSError as error:
+            raise system_error(f"the file in {file} cannot be read", error) from error
+    if line := os.environ.get(command):
+        return _printed(line, command), f"; it is from {command}"
+    return None
+
+
+def _printed(line: str, variable: str) -> str:
+    """Run a command without a shell, and return the first line that it prints."""
+    try:
+        done = subprocess.run(  # noqa: S603  the owner of the process named the command
+            shlex.split(line), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True,
+            timeout=_COMMAND_SECONDS, check=True,
+        )  # fmt: skip
+    except (OSError, ValueError, subprocess.SubprocessError) as error:
+        # The message of the error may have the command, which may have a secret.
+        raise BackendLocked(f"the command in {variable} failed: {type(error).__name__}") from None
+    return done.stdout.partition("\n")[0]
+
+
+def _from_keyring(header: Header) -> tuple[str, str] | None:
+    """Return the secret that the keyring of the system has for this key, if the extra is installed."""
+    if find_spec("keyring") is None:
+        return None
+    import keyring
+
+    try:
+        secret = keyring.get_password(_SERVICE, header.id.hex())
+    except Exception as error:  # each kind of keyring has exceptions of its own
+        raise BackendError(f"the keyring of the system does not answer: {type(error).__name__}") from error
+    return None if secret is None else (secret, "; it is from the keyring of the system")

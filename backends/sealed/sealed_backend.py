@@ -1,0 +1,289 @@
+"""A store of any kind whose values are encrypted.
+
+The rows keep their keys, so scans stay scans; keys of rows hold no word and no unkeyed hash of one. The
+header is in two rows, the first and the last of the store, so that no single damage takes both.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import replace
+from pathlib import Path
+
+from backends.base import HEADERS, Backend, Batch, Guard, Guards, Row, Snapshot, check_batch, guards_of
+from backends.errors import BackendBusy, BackendCorrupt, BackendError, BackendLocked, BackendUnusable
+from backends.files import Location
+from backends.sealed.key_sources import unlocked
+from backends.sealed.seal import Header, Seal, decode_header
+
+Open = Callable[[bytes, bytes], bytes]
+"""Returns the value of a row from its key and its stored bytes."""
+
+
+class SealedSnapshot(Snapshot):
+    """A snapshot of a sealed store."""
+
+    def __init__(self, inner: Snapshot, open_row: Open) -> None:
+        self._inner = inner
+        self._open_row = open_row
+
+    def get(self, key: bytes) -> bytes | None:
+        """Return the value of `key`, or None."""
+        return self.multi_get((key,))[0]
+
+    def multi_get(self, keys: Sequence[bytes]) -> list[bytes | None]:
+        """Return the values of `keys`, in the same order."""
+        return _opened_all(self._settled(), keys, self._open_row)
+
+    def scan(self, start: bytes = b"", end: bytes | None = None, *, reverse: bool = False) -> Iterator[Row]:
+        """Return an iterator over the rows with start <= key < end."""
+        return _opened_rows(self._settled().scan(start, end, reverse=reverse), self._open_row)
+
+    def keys(self, prefix: bytes, limit: int) -> list[bytes]:
+        """Return the first `limit` keys that begin with `prefix`, including the keys of damaged values."""
+        return _without_headers(self._settled().keys(prefix, limit + len(HEADERS)))[:limit]
+
+    def _settled(self) -> Snapshot:
+        """Return the inner snapshot with the settings of this one, which callers change at any time."""
+        self._inner.confirm_missing, self._inner.from_store = self.confirm_missing, self.from_store
+        return self._inner
+
+    def close(self) -> None:
+        """Release the snapshot."""
+        self._inner.close()
+
+
+class SealedBackend(Backend):
+    """The rows of `inner`, which are encrypted there.
+
+    Args:
+        inner: The backend that keeps the encrypted rows. It is closed with this one.
+        seal: The key.
+    """
+
+    def __init__(self, inner: Backend, seal: Seal) -> None:
+        self.inner = inner
+        self.seal = seal
+        self.name = inner.name
+        self.capabilities = inner.capabilities
+        self.beyond_purge = inner.beyond_purge
+        self.clock_of = inner.clock_of
+
+    @property
+    def unwritable(self) -> str | None:  # type: ignore[override]
+        """Why the store can only be read; None if it can be written."""
+        return self.inner.unwritable
+
+    @property
+    def location(self) -> Location | None:  # type: ignore[override]
+        """The place of the store's files."""
+        return self.inner.location
+
+    def clock(self) -> int:
+        """Return the time of the inner backend's clock."""
+        return self.inner.clock()
+
+    def is_wanted(self) -> bool:
+        """Return True if somebody has tried to open the store in vain."""
+        return self.inner.is_wanted()
+
+    def get(self, key: bytes) -> bytes | None:
+        """Return the value of `key`, or None."""
+        raw = self.inner.get(key)
+        return None if raw is None or key in HEADERS else self._open_row(key, raw)
+
+    def multi_get(self, keys: Sequence[bytes]) -> list[bytes | None]:
+        """Return the values of `keys`, in the same order."""
+        return _opened_all(self.inner, keys, self._open_row)
+
+    def scan(self, start: bytes = b"", end: bytes | None = None, *, reverse: bool = False) -> Iterator[Row]:
+        """Return an iterator over the rows with start <= key < end."""
+        return _opened_rows(self.inner.scan(start, end, reverse=reverse), self._open_row)
+
+    def keys(self, prefix: bytes, limit: int) -> list[bytes]:
+        """Return the first `limit` keys that begin with `prefix`."""
+        return _without_headers(self.inner.keys(prefix, limit + len(HEADERS)))[:limit]
+
+    def read_ahead(self, keys: Sequence[bytes]) -> None:
+        """Fetch rows that are probably read soon."""
+        self.inner.read_ahead(keys)
+
+    def snapshot(self) -> Snapshot:
+        """Return a snapshot of the current rows."""
+        return SealedSnapshot(self.inner.snapshot(), self._open_row)
+
+    def write(self, batch: Batch, *, guard: Guards = None, durable: bool = True) -> None:
+        """Encrypt the values of `batch` and of the guards, and write them."""
+        check_batch(batch)
+        if not HEADERS.isdisjoint(batch.rows):
+            raise BackendError("the header of a sealed store is not a row of the store")
+        close = self.seal.close
+        sealed = Batch()
+        sealed.reaches = batch.reaches
+        sealed.rows = {key: None if value is None else close(key, value) for key, value in batch.rows.items()}
+        guards = [
+            Guard(one.key, None if one.expected is None else close(one.key, one.expected))
+            for one in guards_of(guard)
+        ]
+        self.inner.write(sealed, guard=guards, durable=durable)
+
+    def exclusive(self) -> AbstractContextManager[None]:
+        """Prevent other processes from writing until the end of the block."""
+        return self.inner.exclusive()
+
+    def rewrite(self, change: Callable[[Iterator[Row]], Iterable[Row]]) -> bool:
+        """Replace all rows of the store; see `Backend.rewrite`."""
+        return reseal(self, self.seal, change)
+
+    def purge(self) -> bool:
+        """Remove all deleted and replaced bytes from the store's own files."""
+        return self.inner.purge()
+
+    def files(self) -> tuple[Path, ...]:
+        """Return the paths of all files that may hold bytes of the store."""
+        return self.inner.files()
+
+    def close(self) -> None:
+        """Close the inner backend."""
+        self.inner.close()
+
+    def set_header(self, header: Header) -> bool:
+        """Replace the header, and remove the bytes of the earlier one from the files.
+
+        Returns:
+            False if only the operator of the database can remove them.
+        """
+        _write_header(self.inner, replace(header, clean=False))
+        self.seal = self.seal.with_header(header)
+        return _finish(self.inner, header)
+
+    def _open_row(self, key: bytes, raw: bytes) -> bytes:
+        value = self.seal.open(key, raw)
+        if value is None:
+            header = read_header(self.inner)
+            if header is None or header.id != self.seal.header.id:
+                raise BackendLocked(
+                    "the key of the store was changed while it was open here",
+                    hint="close it, and open it again",
+                )
+            raise BackendCorrupt(f"the value of the row {ascii(key)[:80]} is damaged", key=key)
+        return value
+
+
+def _opened_all(inner: Backend | Snapshot, keys: Sequence[bytes], open_row: Open) -> list[bytes | None]:
+    return [
+        None if raw is None or key in HEADERS else open_row(key, raw)
+        for key, raw in zip(keys, inner.multi_get(keys), strict=True)
+    ]
+
+
+def _opened_rows(rows: Iterator[Row], open_row: Open) -> Iterator[Row]:
+    for key, raw in rows:
+        if key not in HEADERS:
+            yield key, open_row(key, raw)
+
+
+def _without_headers(keys: list[bytes]) -> list[bytes]:
+    return [key for key in keys if key not in HEADERS]
+
+
+def read_header(inner: Backend) -> Header | None:
+    """Return the header of a store, or None if the store is not sealed.
+
+    Raises:
+        BackendCorrupt: both rows of the header are damaged.
+    """
+    damage: BackendCorrupt | None = None
+    with inner.snapshot() as rows:
+        # A missing header is not evidence: the rows beside its place are checked when they are read.
+        rows.confirm_missing = False
+        for key in sorted(HEADERS):
+            try:
+                if (raw := rows.get(key)) is not None:
+                    return decode_header(raw)
+            except BackendCorrupt as error:
+                damage = error
+    if damage is not None:
+        raise damage
+    return None
+
+
+def opened(inner: Backend, key: str | Seal | None) -> Backend:
+    """Return the store in `inner`: itself if it is open, or decrypted if it is sealed.
+
+    Args:
+        inner: The backend.
+        key: A secret of the store, or its seal; None to look for a secret (`backends.sealed.key_sources`). An
+            empty store is sealed under `key`.
+
+    Raises:
+        BackendLocked: there is no key, or it is wrong.
+        BackendUnusable: `key` is given, but the store has rows and is not sealed.
+    """
+    header = read_header(inner)
+    if header is None:
+        if key is None:
+            return inner
+        if next(inner.scan(), None) is not None:
+            raise BackendUnusable("a key was given, but the store is not sealed; `engine seal` seals it")
+        seal = key if isinstance(key, Seal) else Seal.new({"passphrase": key})
+        _write_header(inner, seal.header)
+        return SealedBackend(inner, seal)
+    if isinstance(key, Seal):
+        seal = key.with_header(header) if key.header.id == header.id else unlocked(header, None)
+    else:
+        seal = unlocked(header, key)
+    if not header.clean and inner.unwritable is None:
+        # The last change of the key was interrupted. A reader in another process may be in the way.
+        with contextlib.suppress(BackendBusy):
+            _finish(inner, header)
+    return SealedBackend(inner, seal)
+
+
+def reseal(
+    backend: Backend,
+    seal: Seal | None,
+    change: Callable[[Iterator[Row]], Iterable[Row]] = iter,
+) -> bool:
+    """Encrypt all rows of an open store anew, or decrypt them if `seal` is None. Then close the store.
+
+    If the process is killed at any point, all rows are as before, or all are as wished.
+
+    Returns:
+        False if only the operator of the database can remove the earlier bytes.
+
+    Raises:
+        BackendBusy: a snapshot or scan stayed open; the rows are as before.
+    """
+    sealed = backend if isinstance(backend, SealedBackend) else None
+    inner = sealed.inner if sealed else backend
+
+    def changed(rows: Iterator[Row]) -> Iterator[Row]:
+        plain = _opened_rows(rows, sealed._open_row) if sealed else rows
+        for key, value in change(plain):
+            yield key, value if seal is None else seal.close(key, value)
+        if seal is not None:
+            yield from _header_rows(replace(seal.header, clean=False))
+
+    done = inner.rewrite(changed)
+    if seal is not None:
+        _write_header(inner, seal.header)
+    return done
+
+
+def _finish(inner: Backend, header: Header) -> bool:
+    done = inner.purge()
+    _write_header(inner, replace(header, clean=True))
+    return done
+
+
+def _write_header(inner: Backend, header: Header) -> None:
+    batch = Batch()
+    batch.rows |= dict(_header_rows(header))
+    inner.write(batch)
+
+
+def _header_rows(header: Header) -> list[Row]:
+    return [(key, header.encode()) for key in sorted(HEADERS)]
