@@ -20,6 +20,7 @@ from backends.errors import BackendError, GuardFailed
 
 if TYPE_CHECKING:
     from backends.files import Location
+    from backends.sealed.seal import Seal
 
 KEY_BYTES_MAX = 1024
 """The maximum length of a key.
@@ -158,6 +159,8 @@ class Backend(Reader):
     """Why the store can only be read, as the end of a sentence; None if the store can be written."""
     location: Location | None = None
     """The place of the store's files, if `open_backend` opened it; None for a store that is not in files."""
+    seal: Seal | None = None
+    """The key of a sealed store, or None for a store that everybody can read who can read its files."""
     clock_of = "this machine"
     """Whose clock `clock` reads, for messages."""
 

@@ -34,6 +34,9 @@ from .base.errors import (
     LimitError as LimitError,
 )
 from .base.errors import (
+    LockedError as LockedError,
+)
+from .base.errors import (
     NotFoundError as NotFoundError,
 )
 from .base.errors import (

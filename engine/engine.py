@@ -185,7 +185,15 @@ class Engine:
 
     @classmethod
     @embedded_only("a memory is named by the address")
-    def open(cls, url: str, *, create: bool = True, memory: str | None = None, **options: Any) -> Self:
+    def open(
+        cls,
+        url: str,
+        *,
+        create: bool = True,
+        memory: str | None = None,
+        key: str | None = None,
+        **options: Any,
+    ) -> Self:
         """Open the store at `url`: `leveldb:PATH`, `sqlite:PATH`, `postgresql://…`, `memory:` or a path.
 
         Args:
@@ -194,6 +202,8 @@ class Engine:
             create: Create a new store if no store exists.
             memory: The name of one of several memories at `url`; None if `url` is a single memory. Every
                 named memory is a separate store.
+            key: The passphrase or the recovery phrase of a sealed store; a new store is sealed under it. None
+                for the one in ENGINE_KEY_FILE, from ENGINE_KEY_COMMAND, or from the keyring of the system.
             options: The keyword arguments of `Engine(...)`: clock, salts, actor, config, secrets, mirror,
                 family.
 
@@ -203,15 +213,18 @@ class Engine:
         Raises:
             InvalidInputError: `url` or another argument is not valid.
             NotFoundError: There is no store at `url` and `create` is false.
+            LockedError: The store is sealed, and there is no key, or it is wrong.
             BusyError: Another process keeps the store locked.
             CorruptionError: Bytes of the store are damaged.
         """
         instance(url, str, "url")
+        if key is not None:
+            instance(key, str, "key")
         if memory is not None:
             from engine.store.named_places import memory_url
 
             url = memory_url(url, memory)
-        backend = open_backend(url, create=create)
+        backend = open_backend(url, create=create, key=key)
         try:
             return cls(backend, **options)
         except BaseException:
@@ -1948,11 +1961,15 @@ class Engine:
         return export_store(self.store, write, progress)
 
     @embedded_only("it writes files of the service's machine")
-    def backup(self, path: str | Path, *, progress: Progress = no_progress) -> Checkpoint:
+    def backup(
+        self, path: str | Path, *, sealed: bool = False, progress: Progress = no_progress
+    ) -> Checkpoint:
         """Write the journal to a file, replacing an earlier backup of the same store.
 
         Args:
             path: The file.
+            sealed: Encrypt the file under the key of the store, which must be sealed. Otherwise everybody who
+                can read the file can read the texts.
             progress: Called with (events written, all events).
 
         Returns:
@@ -1961,7 +1978,7 @@ class Engine:
         from engine.exchange.backup import backup
 
         callback(progress, "progress")
-        return backup(self.store, path, progress)
+        return backup(self.store, path, progress, sealed=sealed)
 
 
 def _resume(store: Store) -> None:

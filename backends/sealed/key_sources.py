@@ -8,11 +8,12 @@ from __future__ import annotations
 import os
 import shlex
 import subprocess
-from collections.abc import Callable
+import threading
 from importlib.util import find_spec
 from pathlib import Path
 
-from backends.errors import BackendError, BackendLocked, system_error
+from backends.errors import BackendLocked, system_error
+from backends.sealed import ask
 from backends.sealed.seal import Header, Seal
 
 FILE, COMMAND = "ENGINE_KEY_FILE", "ENGINE_KEY_COMMAND"
@@ -22,9 +23,6 @@ _SERVICE = "memroot"
 """The name under which the keyring of the system keeps secrets; the user name is the id of the key."""
 
 _COMMAND_SECONDS = 60.0
-
-ask: list[Callable[[str], str]] = []
-"""The function that asks a person for a secret, if there is a person."""
 
 _answers: dict[bytes, str] = {}
 """The id of a key → the secret that a person gave. A process opens the same store more than once."""
@@ -41,8 +39,8 @@ def unlocked(header: Header, secret: str | None) -> Seal:
     secret, where = _answers.get(header.id), ""
     if secret is None:
         secret, where = given_secret() or _from_keyring(header) or (None, "")
-    if secret is None and ask:
-        secret = ask[0]("passphrase or recovery phrase: ")
+    if secret is None and can_ask():
+        secret = ask[0]("passphrase or recovery phrase")
         seal = header.unlock(secret)
         _answers[header.id] = secret
         return seal
@@ -55,6 +53,11 @@ def unlocked(header: Header, secret: str | None) -> Seal:
         return header.unlock(secret)
     except BackendLocked as error:
         raise BackendLocked(f"{error}{where}", hint=error.hint) from None
+
+
+def can_ask() -> bool:
+    """Return True if a person can be asked for a secret. The threads of a server never ask."""
+    return bool(ask) and threading.current_thread() is threading.main_thread()
 
 
 def given_secret(file: str = FILE, command: str = COMMAND) -> tuple[str, str] | None:
@@ -93,9 +96,12 @@ def _from_keyring(header: Header) -> tuple[str, str] | None:
     if find_spec("keyring") is None:
         return None
     import keyring
+    from keyring.errors import KeyringError, NoKeyringError
 
     try:
         secret = keyring.get_password(_SERVICE, header.id.hex())
-    except Exception as error:  # each kind of keyring has exceptions of its own
-        raise BackendError(f"the keyring of the system does not answer: {type(error).__name__}") from error
+    except NoKeyringError:
+        return None
+    except KeyringError as error:
+        raise BackendLocked(f"the keyring of the system refuses: {type(error).__name__}") from error
     return None if secret is None else (secret, "; it is from the keyring of the system")

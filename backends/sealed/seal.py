@@ -152,6 +152,10 @@ class Seal:
         """Return a key of 64 bytes for one purpose."""
         return blake2b(digest_size=_CIPHER_KEY_BYTES, key=self._key, person=purpose).digest()
 
+    def for_file(self) -> AESSIV:
+        """Return the cipher of files that are encrypted under this key (`backends.sealed.sealed_file`)."""
+        return AESSIV(self.derived(b"file"))
+
     def with_header(self, header: Header) -> Seal:
         """Return the same key with another header."""
         return Seal(header, self._key)

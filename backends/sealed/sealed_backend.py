@@ -65,7 +65,7 @@ class SealedBackend(Backend):
 
     def __init__(self, inner: Backend, seal: Seal) -> None:
         self.inner = inner
-        self.seal = seal
+        self.seal: Seal = seal
         self.name = inner.name
         self.capabilities = inner.capabilities
         self.beyond_purge = inner.beyond_purge

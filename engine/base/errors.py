@@ -15,6 +15,7 @@ from backends.errors import (
     BackendEnvironment,
     BackendError,
     BackendInDoubt,
+    BackendLocked,
     BackendLost,
     BackendMissing,
     BackendUnusable,
@@ -169,6 +170,13 @@ class ClosedError(EngineError):
     code = "closed"
 
 
+class LockedError(EngineError):
+    """A sealed store cannot be opened: no key was given, or it is wrong. Nothing was written."""
+
+    code = "locked"
+    exit_code = 11
+
+
 class InDoubtError(EngineError):
     """A write failed after it was sent to the backend, so it may or may not have been stored.
 
@@ -207,6 +215,7 @@ _TRANSLATIONS: tuple[tuple[type[BackendError], type[EngineError], str], ...] = (
     ),
     (BackendEnvironment, SystemFailureError, ""),
     (BackendInDoubt, InDoubtError, ""),
+    (BackendLocked, LockedError, ""),
     (BackendError, EngineError, ""),
 )
 

@@ -226,23 +226,41 @@ def _judgement(
         yield line("continues", since)
 
 
+SLOT_ACTIONS = ("list", "add", "change", "remove", "rotate")
+"""The actions of `engine key` on a sealed store."""
+
+
 @command(
     "engine key new ~/keys/notes",
     "engine key new log.key --name example.com/log",
     "engine key show log.key",
+    "engine key change",
+    "engine key add anna",
 )
-def key(session: Session, action: str, file: str, *, name: str | None = None) -> int:
-    """Create or show a key that signs checkpoints.
+def key(session: Session, action: str, file: str | None = None, *, name: str | None = None) -> int:
+    """Make a key that signs checkpoints, or change the keys of a sealed store.
 
-    Prints the verifier key and writes it to FILE.vkey. Others need the verifier key to check signatures.
-    FILE is secret, and an existing FILE is never overwritten.
+    new and show: prints the verifier key and writes it to FILE.vkey. Others need the verifier key to check
+    signatures. FILE is secret, and an existing FILE is never overwritten.
+
+    The other actions are for sealed stores (docs/sealed.md). Each secret that opens a store has a slot: list
+    prints their names, add makes one, remove removes one, and change gives one a new secret. rotate encrypts
+    the store under a new data key, and leaves only the slots of a new passphrase and a new recovery phrase.
 
     Args:
-        action: The action: new or show.
-        file: The key file; it must be outside every store.
+        action: The action: new or show; list, add, change, remove or rotate.
+        file: `FILE|SLOT` The key file, outside every store; for the other actions the name of a slot.
         name: The name of the key. [default: the store's origin]
     """
-    one_of(["new", "show"], action, "action")
+    one_of(["new", "show", *SLOT_ACTIONS], action, "action")
+    if action in SLOT_ACTIONS:
+        if name is not None:
+            raise InvalidInputError("--name can only be used with `engine key new`", hint="omit --name")
+        from engine.cli.sealed_commands import change_slots
+
+        return change_slots(session, action, file)
+    if file is None:
+        raise InvalidInputError(f"`engine key {action}` needs the key file")
     if action == "new":
         if name is None:
             with session.backend(session.setting.url) as backend:

@@ -26,6 +26,7 @@ from engine.memory.memory_settings import (
 from engine.memory.open_memory import backend_opener, engine_opener, retry_while_busy
 
 if TYPE_CHECKING:
+    from backends.sealed.seal import Seal
     from engine.base.model import Receipt
     from engine.commands.secrets.policy import SecretsPolicy
     from engine.engine import Engine
@@ -175,6 +176,11 @@ class Session:
             failure, message=secret_filter.shown(failure.message), hint=secret_filter.shown(failure.hint)
         )
 
+    def tell_readable(self, engine: Engine, what: str) -> None:
+        """Print a note that something written from a sealed store is not sealed."""
+        if engine.store.backend.seal is not None:
+            self.out.note(f"{what} is not sealed: everybody who can read it can read the texts")
+
     def _tell_read_only(self, engine: Engine) -> None:
         """Print a note that the store can only be read, and how far its derived data is behind."""
         status = engine.status()
@@ -200,9 +206,12 @@ class Session:
             yield memory
 
     @contextmanager
-    def backend(self, url: str, *, create: bool = False) -> Iterator[Backend]:
+    def backend(self, url: str, *, create: bool = False, key: str | Seal | None = None) -> Iterator[Backend]:
         """Open only the backend, for commands that must read the rows without any repair."""
-        with retry_while_busy(backend_opener(url, create=create), self.wait) as backend, translated():
+        with (
+            retry_while_busy(backend_opener(url, create=create, key=key), self.wait) as backend,
+            translated(),
+        ):
             yield backend
 
     def done(self, receipt: Receipt, changed: str, same: str) -> int:

@@ -91,6 +91,8 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "doctor": ("upkeep_commands", "Show versions and settings, for a bug report."),
     },
     "Move": {
+        "seal": ("sealed_commands", "Encrypt a store under a passphrase."),
+        "unseal": ("sealed_commands", "Decrypt a sealed store."),
         "copy": ("upkeep_commands", "Copy a store to another place or backend, with the same root."),
         "rescue": ("export_commands", "Make a new store from the journal that is left in a damaged store."),
         "export": ("export_commands", "Export the memory for another store or another program."),
@@ -101,7 +103,10 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "root": ("history_commands", "Print the overall root: 64 hex digits."),
         "checkpoint": ("checkpoint_commands", "Print a checkpoint to keep outside the store."),
         "verify-checkpoint": ("checkpoint_commands", "Check a saved checkpoint and its signatures."),
-        "key": ("checkpoint_commands", "Create or show a key that signs checkpoints."),
+        "key": (
+            "checkpoint_commands",
+            "Make a key that signs checkpoints, or change the keys of a sealed store.",
+        ),
         "prove": ("proof_commands", "Create a proof that anyone can check without the store."),
         "terms": ("proof_commands", "Show the index terms of a text, for claims about terms."),
         "proof": ("proof_commands", "Write a page that checks proofs in any browser."),

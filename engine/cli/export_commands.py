@@ -57,8 +57,10 @@ def _journal(session: Session, file: str) -> int:
     with session.engine() as engine, session.meter("exported", "events") as move:
         if file == STDIN:
             engine.export(sys.stdout.buffer.write, progress=move)
+            session.tell_readable(engine, "the export")
             return 0
         report = backups.export_to(engine.store, file, move)
+        session.tell_readable(engine, file)
     session.out.note(_READ_BACK.format(file=file, size=report.size))
     return session.out.answer({"file": file, "format": JOURNAL, **encode(report)}, [report.root])
 
@@ -66,6 +68,7 @@ def _journal(session: Session, file: str) -> int:
 def _items(session: Session, file: str, form: str) -> int:
     with session.engine() as engine:
         done = export_items(engine.store, form, file)
+        session.tell_readable(engine, file)
     for name, count in done.left:
         session.out.note(f"not exported: {count:,} {name}")
     if file == STDIN:
@@ -75,8 +78,8 @@ def _items(session: Session, file: str, form: str) -> int:
     )
 
 
-@command("engine backup notes.backup")
-def backup(session: Session, file: str) -> int:
+@command("engine backup notes.backup", "engine backup notes.backup --sealed")
+def backup(session: Session, file: str, *, sealed: bool = False) -> int:
     """Write the journal to a file, replacing an earlier backup.
 
     The file is read back and compared with the store before it replaces the earlier backup. Prints the root.
@@ -85,6 +88,7 @@ def backup(session: Session, file: str) -> int:
 
     Args:
         file: A new file, or an earlier backup of this store.
+        sealed: Encrypt the file under the key of the store, which must be sealed.
     """
     if file == STDIN:
         raise InvalidInputError(
@@ -92,7 +96,9 @@ def backup(session: Session, file: str) -> int:
             hint="use `engine export -`",
         )
     with session.engine() as engine, session.meter("written", "events") as move:
-        report = engine.backup(file, progress=move)
+        report = engine.backup(file, sealed=sealed, progress=move)
+        if not sealed:
+            session.tell_readable(engine, file)
     session.out.note(_READ_BACK.format(file=file, size=report.size))
     return session.out.answer({"file": file, **encode(report)}, [report.root])
 

@@ -24,6 +24,7 @@ EXIT_CODES = {
     8: "partial import",
     9: "rollback or fork",
     10: "failure of the system",
+    11: "locked",
     130: "interrupted",
 }
 

@@ -12,6 +12,7 @@ from typing import Final
 
 import click
 
+from backends.sealed import ask
 from engine.base.errors import EngineError, SystemFailureError, system_failure
 from engine.cli.cli_output import Failure
 from engine.cli.cli_session import Session
@@ -44,6 +45,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     _open_streams()
     try:
         session = Session()
+        if sys.stdin.isatty() and sys.stderr.isatty():
+            ask[:] = [_asked]
         # A usage error is found before the options are parsed; report it as JSON too if --json is given.
         session.out.json = "--json" in args[: args.index("--") if "--" in args else len(args)]
         code = _run(args, session)
@@ -58,6 +61,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         _hung_up()
         return SystemFailureError.exit_code
     return code
+
+
+def _asked(text: str) -> str:
+    """Return what a person types, without showing it."""
+    return str(click.prompt(text, hide_input=True, err=True, type=str))
 
 
 def _open_streams() -> None:

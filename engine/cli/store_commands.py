@@ -27,13 +27,20 @@ if TYPE_CHECKING:
     from engine.store.status import Status
 
 
-@command("engine init", "engine --store sqlite:shared.db init")
-def init(session: Session) -> int:
+@command("engine init", "engine --store sqlite:shared.db init", "engine init --sealed")
+def init(session: Session, *, sealed: bool = False) -> int:
     """Create an empty store if it does not exist.
 
     `add` and `ingest` create it, too.
+
+    Args:
+        sealed: Encrypt the store under a passphrase, and print a recovery phrase once.
     """
     url, origin = session.setting
+    if sealed:
+        from engine.cli.sealed_commands import init_sealed
+
+        return init_sealed(session)
     with translated():
         there = store_exists(url)
     with session.engine(create=True) as engine:
@@ -74,7 +81,7 @@ def status(session: Session) -> int:
         if named is not None:
             yield line("memory", f"{named.name} (from {named.origin})")
         yield line("store id", state.store_id)
-        yield line("kind", state.backend)
+        yield line("kind", f"{state.backend}, sealed" if state.sealed else state.backend)
         if state.read_only is not None:
             yield line("read-only", state.read_only)
         yield line("live atoms", f"{state.live_atoms:,}")

@@ -111,7 +111,7 @@ def copy(session: Session, source: str, target: str) -> int:
     """Copy a store to another place or backend, with the same root.
 
     Opens the copy again and checks every event in it. Checks that both stores have the same root, and prints
-    the root. Continues an interrupted copy.
+    the root. Continues an interrupted copy. The copy of a sealed store is sealed under the same key.
 
     Args:
         source: `SRC` The store to copy.
@@ -125,11 +125,11 @@ def copy(session: Session, source: str, target: str) -> int:
         raise InvalidInputError(f"{source} and {target} are the same store; copy to another place")
     with (
         session.backend(source) as original,
-        session.backend(target, create=True) as new,
+        session.backend(target, create=True, key=original.seal) as new,
         session.meter("copied", "events") as move,
     ):
-        checkpoint = maintenance.copy(original, new, move)
-    with session.backend(target) as new, session.meter("read back", "events") as move:
+        checkpoint, seal = maintenance.copy(original, new, move), original.seal
+    with session.backend(target, key=seal) as new, session.meter("read back", "events") as move:
         maintenance.check_copy(new, checkpoint, move)
     session.out.note(
         f"{target} was opened again: all {checkpoint.size:,} events and the roots are those of {source}"

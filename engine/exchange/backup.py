@@ -9,11 +9,12 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from hashlib import file_digest, sha256
+from io import BufferedReader
 from pathlib import Path
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 from backends import locate, open_backend, store_exists
 from backends.base import Backend
@@ -42,6 +43,9 @@ from engine.trust.notes.known_checkpoints import read_history
 from proofs.log import Frontier
 from proofs.note import Checkpoint as NotedCheckpoint
 from proofs.note import Note, origin_of
+
+if TYPE_CHECKING:
+    from backends.sealed.seal import Seal
 
 STDIN = "-"
 """The prefix of the URL scheme of a store that shares one file with other stores."""
@@ -115,7 +119,9 @@ def export_to(store: Store, path: str | Path, progress: Progress = no_progress) 
     return _export_checked(store, Path(path), progress, replace=False)
 
 
-def _export_checked(store: Store, path: Path, progress: Progress, *, replace: bool) -> Checkpoint:
+def _export_checked(
+    store: Store, path: Path, progress: Progress, *, replace: bool, seal: Seal | None = None
+) -> Checkpoint:
     """Write the journal to a temporary file, and read it back before it is moved to its final path."""
     require_folder(path)
     digest = sha256()
@@ -131,17 +137,29 @@ def _export_checked(store: Store, path: Path, progress: Progress, *, replace: bo
             digest.update(raw)
             file.write(raw)
 
-        return _export(store, put, progress).roots.as_checkpoint()
+        if seal is None:
+            return _export(store, put, progress).roots.as_checkpoint()
+        from backends.sealed.sealed_file import SealedWriter
+
+        writer = SealedWriter(put, seal)
+        head = _export(store, writer, progress)
+        writer.finish()
+        return head.roots.as_checkpoint()
 
 
-def backup(store: Store, path: str | Path, progress: Progress = no_progress) -> Checkpoint:
+def backup(
+    store: Store, path: str | Path, progress: Progress = no_progress, *, sealed: bool = False
+) -> Checkpoint:
     """Write the journal of a store to a file, replacing an earlier backup of the same store.
+
+    With `sealed`, the file is encrypted under the key of the store.
 
     The backup ends at the store's head when the backup begins, so other processes may write to the store
     during the backup. The new file is read back and compared with the store before it replaces the earlier
     backup. If this process is killed at any point, the earlier backup still exists.
 
     Raises:
+        InvalidInputError: `sealed`, and the store is not sealed.
         InconsistentError: the existing backup is of a different store; or this store was rolled back or has
             forked, and so lacks events that the backup has. The existing backup is kept.
         NotFoundError: the folder of the file does not exist.
@@ -149,12 +167,17 @@ def backup(store: Store, path: str | Path, progress: Progress = no_progress) -> 
         CorruptionError: the journal is damaged, or the file does not have the bytes that were written;
             nothing was replaced.
     """
+    if sealed and store.backend.seal is None:
+        raise InvalidInputError(
+            "the store is not sealed, so it has no key to seal a backup", hint="`engine seal` seals it"
+        )
     file = Path(path)
     earlier = _existing_backup(file)
     if earlier is not None:
         with store.backend.snapshot() as rows:
             read_history(rows, [earlier.size]).check(earlier)
-    return _export_checked(store, file, progress, replace=earlier is not None)
+    seal = store.backend.seal if sealed else None
+    return _export_checked(store, file, progress, replace=earlier is not None, seal=seal)
 
 
 def _existing_backup(path: Path) -> NotedCheckpoint | None:
@@ -163,7 +186,7 @@ def _existing_backup(path: Path) -> NotedCheckpoint | None:
         return None
     try:
         with path.open("rb") as file:
-            head = read_head(file.readline(LINE_BYTES_MAX))
+            head = read_head(plain(file)[0].readline(LINE_BYTES_MAX))
     except OSError as error:
         raise system_failure(error, f"{path} cannot be read") from error
     except LineError:
@@ -193,7 +216,12 @@ def verify_backup(
     """
     if expect is not None and (len(expect) != 64 or set(expect.lower()) - set("0123456789abcdef")):
         raise InvalidInputError(f"the root {expect!a:.80} is not 64 hex digits")
-    with open_input(path) as (stream, name), translated(), scratch_backend(on_disk=True) as scratch:
+    with (
+        open_input(path) as (stream, name),
+        translated(),
+        closing(plain(stream)[0]) as stream,
+        scratch_backend(on_disk=True) as scratch,
+    ):
         report = read_into(scratch, JournalReader(stream, name), progress)
         if expect is not None and report.overall.hex() != expect.lower():
             raise VerificationError(
@@ -234,12 +262,13 @@ def import_journal(
                 hint="name a persistent store: --store",
             )
     with open_input(path) as (stream, name), translated():
+        stream, seal = plain(stream)
         journal = JournalReader(stream, name)
         journal.check = check
         if exists or location.shared:  # a store that shares a file or a database cannot be renamed
-            with open_backend(url) as target, scratch_backend(on_disk=True) as scratch:
+            with open_backend(url, key=seal) as target, scratch_backend(on_disk=True) as scratch:
                 return _forward(scratch, target, journal, progress)
-        with new_store(url) as backend:
+        with new_store(url, key=seal) as backend:
             roots = read_into(backend, journal, progress)
     return Restored(True, roots.size, roots.size, roots.overall.hex())
 
@@ -269,6 +298,15 @@ def _refuse_erasures(scratch: Backend, since: int) -> None:
                 "content was erased after the last event of the existing store, which may still hold it",
                 hint="import into a new store (--store), then delete the old one",
             )
+
+
+def plain(stream: BinaryIO) -> tuple[BinaryIO, Seal | None]:
+    """Return the plain bytes of a file and the key of a sealed backup, as `sealed_file.opened_file`."""
+    if not isinstance(stream, BufferedReader) or not stream.peek(1).startswith(b"{"):
+        return stream, None
+    from backends.sealed.sealed_file import opened_file
+
+    return opened_file(stream)
 
 
 @contextmanager

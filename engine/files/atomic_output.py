@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 from backends import locate, open_backend
 from backends.base import Backend
@@ -14,6 +14,9 @@ from backends.files import drop_cached, fsync_path, fsync_tree, link_new, make_p
 from backends.sqlite.sqlite_place import check_closed
 from engine.base.errors import ConflictError, RefusedError, system_failure, translated
 from engine.base.outside_files import PRIVATE, refuse_inside
+
+if TYPE_CHECKING:
+    from backends.sealed.seal import Seal
 
 
 @contextmanager
@@ -70,8 +73,10 @@ def _refuse_existing(path: Path, *, replace: bool) -> None:
 
 
 @contextmanager
-def new_store(url: str) -> Iterator[Backend]:
+def new_store(url: str, key: Seal | None = None) -> Iterator[Backend]:
     """Open an empty backend that is moved to `place` when the block ends; until then, nothing exists there.
+
+    With `key`, the store is sealed under this key.
 
     Raises:
         ConflictError: another process created something at `place` meanwhile; it is left unchanged.
@@ -81,7 +86,7 @@ def new_store(url: str) -> Iterator[Backend]:
         scheme, path = locate(url)
         place = resolve_path(path)
     with _temporary(place, place) as new:
-        with translated(), open_backend(f"{scheme}:{new}") as backend:
+        with translated(), open_backend(f"{scheme}:{new}", key=key) as backend:
             yield backend
         if not _move_store(new, place):
             raise ConflictError(

@@ -18,6 +18,7 @@ from engine.memory.memory_settings import find_secrets
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from backends.sealed.seal import Seal
     from engine.commands.secrets.policy import SecretsPolicy
     from engine.engine import Engine
 
@@ -55,12 +56,12 @@ def engine_opener(
     return opened
 
 
-def backend_opener(url: str, *, create: bool = False) -> Callable[[], Backend]:
+def backend_opener(url: str, *, create: bool = False, key: str | Seal | None = None) -> Callable[[], Backend]:
     """Return a function that opens only the backend at `url`. Opening an `Engine` might repair the store."""
 
     def opened() -> Backend:
         with translated():
-            return open_backend(url, create=create)
+            return open_backend(url, create=create, key=key)
 
     return opened
 

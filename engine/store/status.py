@@ -59,6 +59,8 @@ class Status:
     None if it never did."""
     scrubbed_events: int = 0
     """The number of events that this scrub covered."""
+    sealed: bool = False
+    """True if the values in the store are encrypted."""
 
 
 def status(rows: Reader, store: Store) -> Status:
@@ -82,6 +84,7 @@ def status(rows: Reader, store: Store) -> Status:
         ahead=_first_ahead(rows, log, store.backend.clock() + int(AHEAD_SECONDS * 1_000_000)),
         read_only=store.backend.unwritable,
         file_bytes=_file_bytes(store.backend),
+        sealed=store.backend.seal is not None,
     )
 
 

@@ -24,6 +24,7 @@ STATUS: Final = {
     "refused": 422,
     "busy": 503,
     "closed": 503,
+    "locked": 423,
     "system": 503,
     "in_doubt": 504,
     "verification_failed": 500,
