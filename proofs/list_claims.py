@@ -131,7 +131,7 @@ def check_edges(claim: EdgesOf, fields: list[Any], lookups: Lookups) -> AllEdges
     """Check the witness of a list of edges: `fields` holds a key and a value for each leaf of a subtree.
 
     The subtree is that of the atom and the direction or, if the claim names a type, of this type in it. It is
-    named by at most four bytes of a hash, so leaves of other atoms or types may be in it.
+    named by at most four bytes of a hash, so leaves of other atoms, types or directions may be in it.
 
     Raises:
         ProofError: the witness does not show the claim.
@@ -142,8 +142,8 @@ def check_edges(claim: EdgesOf, fields: list[Any], lookups: Lookups) -> AllEdges
     edges, last = [], b""
     for pair in checked_array(leaves, "the edges"):
         key, raw = checked_fields(pair, (RAW, RAW), "an edge of the list")
-        direction, end, code, other = key[:1], key[1:17], key[17:-16], key[-16:]
-        if len(key) < 34 or not edge_code(code) or not last < key or direction != bytes([claim.direction]):
+        end, code, other = key[:17], key[17:-16], key[-16:]
+        if not edge_code(code) or not last < key:
             raise ProofError(
                 "list", "the edges are not in the order of their keys, or a key is not of an edge"
             )
@@ -153,7 +153,7 @@ def check_edges(claim: EdgesOf, fields: list[Any], lookups: Lookups) -> AllEdges
         if value.ordinal:
             raise ProofError("value", "the ordinal of an edge must be 0")
         lookups.require("edges", key, raw)
-        if end == claim.id and claim.code in {None, code}:
+        if end == bytes([claim.direction]) + claim.id and claim.code in {None, code}:
             edges.append(ListedEdge(code, other, value))
     return AllEdges(claim, tuple(edges))
 

@@ -160,7 +160,7 @@ def all_edges(calls: Calls, subject: bytes, listed_edges: list[Any]) -> list[Any
     start = edge_prefix(subject[:17], subject[17:])
     calls.complete.append(start)
     keys = [key for key, _ in listed_edges]
-    need(ascending(keys) and all(len(key) > 33 and key[0] == subject[0] for key in keys), "list")
+    need(ascending(keys) and all(len(key) > 33 for key in keys), "list")
     found = []
     for key, raw_value in listed_edges:
         need(code(key[17:-16]) and place("edges", key).startswith(start), "list")

@@ -130,6 +130,11 @@ def wide_id(ordinal: int) -> bytes:
     return sha256(b"wide %d" % ordinal).digest()[:16]
 
 
+SHARED = (5112, 1), (2, 4469)
+"""Edges of the wide store: the position of the first from its source begins with the same 3 bytes as that of
+the second to its target."""
+
+
 @cache
 def wide() -> World:
     """Return the values of a journal of 65,540 atoms. The journal and most of the atoms are left out."""
@@ -138,6 +143,7 @@ def wide() -> World:
     }
     erased = [2, 0, 3, 1, 2, 3, salt("wide", 3)]
     edges = {wide_id(5) + WIDE_CODE + wide_id(70): erased}
+    edges |= {src.to_bytes(16) + WIDE_CODE + dst.to_bytes(16): erased for src, dst in SHARED}
     plain_one, rare = Document(["word"], [], (0, 0, 0, 0)), Document(["rare"], [], (0, 0, 0, 0))
     documents = [rare if at in SHOWN else plain_one for at in range(COUNT)]
     keys = Keys(*(salt("wide", -2 - at) for at in range(3)))

@@ -19,7 +19,7 @@ from tests.reference.world import mth
 from tests.spec.spec_naive import opened, u
 from tests.vectors import bounds
 from tests.vectors.golden import golden
-from tests.vectors.stores import WIDE_CODE, WIDE_ID, Made, plain, wide, wide_id
+from tests.vectors.stores import SHARED, WIDE_CODE, WIDE_ID, Made, plain, wide, wide_id
 
 EVERY = b"\0\0\0\0\xff\xff\xff\xff"
 """The range of all ordinals, with which the subject of a list claim begins."""
@@ -152,6 +152,8 @@ def of_wide() -> Iterator[Valid]:
         [(c.EDGES_OF, b"\0" + first, None, False)],
         [(c.EDGES_OF, b"\1" + hidden + WIDE_CODE, None, False)],
         [(c.EDGES_OF, b"\0" + hidden, None, False)],
+        [(c.EDGES_OF, b"\0" + SHARED[0][0].to_bytes(16), None, False)],
+        [(c.EDGES_OF, b"\1" + SHARED[1][1].to_bytes(16) + WIDE_CODE, None, False)],
         [(c.ATOM, first, 0, False)],
         [(c.ATOM, hidden, 1, False)],
         [(c.ATOM, erased, 2, False)],

@@ -9,7 +9,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from dataclasses import fields, replace
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from backends.base import Reader
 from engine.base.errors import CorruptionError, NotFoundError, RefusedError
@@ -62,6 +62,10 @@ from proofs.list_claims import chunks_of
 from proofs.proof_file import TREES, Opening, TreeOpening
 from proofs.rows import read_postings
 from proofs.smt import NODE, NOTHING, OTHER_LEAF, OWN_LEAF, bit_of
+
+
+_ENDS: Final = {Direction.FROM: EDGE_FROM, Direction.TO: EDGE_TO}
+"""Direction → the beginning of the rows that list the edges in this direction by their end."""
 
 
 class ClaimNotTrueError(RefusedError):
@@ -214,31 +218,31 @@ class Witnesses:
 
     def _edge_leaves(self, claim: kinds.EdgesOf, beginning: bytes) -> list[bytes]:
         """Return the keys of all leaves in the subtree that a claim is about, ascending."""
-        prefix = EDGE_FROM if claim.direction == Direction.FROM else EDGE_TO
         found = []
-        for end in self._ends_in(claim, prefix):
+        for direction, end in self._ends_in(claim):
+            prefix = _ENDS[direction]
             for row, _ in self.rows.scan_prefix(prefix + end + b"/"):
                 code, other = row[len(prefix) + 17 : -17], row[-16:]
-                key = edge_leaf(claim.direction, end, code, other)
+                key = edge_leaf(direction, end, code, other)
                 if position(EDGES, key).startswith(beginning):
                     found.append(key)
         return sorted(found)
 
-    def _ends_in(self, claim: kinds.EdgesOf, prefix: bytes) -> Iterator[bytes]:
-        """Yield the atom of the claim, and others whose edges stand in the same subtree."""
+    def _ends_in(self, claim: kinds.EdgesOf) -> Iterator[tuple[Direction, bytes]]:
+        """Yield the end that a claim is about, and others whose edges stand in the same subtree."""
         whole = edges_beginning(claim.direction, claim.id, None)
-        places = leaves_below(self.rows, EDGES, whole)
-        own = sum(1 for _ in self.rows.scan_prefix(prefix + claim.id + b"/"))
-        yield claim.id
-        if len(places) == own:
+        own = sum(1 for _ in self.rows.scan_prefix(_ENDS[claim.direction] + claim.id + b"/"))
+        yield claim.direction, claim.id
+        if len(leaves_below(self.rows, EDGES, whole)) == own:
             return
-        # Another atom shares the first bytes of the hash, one in millions: look for it among all ends.
-        previous = b""
-        for row, _ in self.rows.scan_prefix(prefix):
-            end = row[len(prefix) : len(prefix) + 16]
-            if end not in {previous, claim.id} and edges_beginning(claim.direction, end, None) == whole:
-                yield end
-            previous = end
+        # Another end shares the first bytes of the hash, one in millions: look for it among all ends.
+        for direction, prefix in _ENDS.items():
+            previous = claim.id if direction == claim.direction else b""
+            for row, _ in self.rows.scan_prefix(prefix):
+                end = row[len(prefix) : len(prefix) + 16]
+                if end not in {previous, claim.id} and edges_beginning(direction, end, None) == whole:
+                    yield direction, end
+                previous = end
 
     def _tagged(self, claim: kinds.AtomsTagged | kinds.NoneTagged) -> list[Any]:
         sets: list[Any] = []
