@@ -10,6 +10,7 @@ COPY pyproject.toml README.md LICENSE ./
 COPY engine ./engine
 COPY backends ./backends
 COPY proofs ./proofs
+COPY memroot ./memroot
 # A failure to compile the kernels ends the build.
 RUN MEMROOT_KERNELS=native python -m pip wheel --no-cache-dir --no-deps --wheel-dir /wheel . \
     && python -m venv --without-pip /opt/memroot \

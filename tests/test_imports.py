@@ -11,12 +11,13 @@ pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).resolve().parents[1]
 
-OURS = frozenset({"backends", "bench", "engine", "examples", "proofs", "tests"})
+OURS = frozenset({"backends", "bench", "engine", "examples", "memroot", "proofs", "tests"})
 MAY_IMPORT = {
     "backends": {"backends"},
     "proofs": {"proofs"},
     "engine": {"engine", "backends", "proofs"},
-    "examples": {"examples", "engine", "backends", "proofs"},
+    "memroot": {"engine"},
+    "examples": {"examples", "engine", "backends", "memroot", "proofs"},
     "bench": {"bench", "engine", "backends", "proofs"},
 }
 """Package → the packages of this project that it may import."""

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import engine
+import memroot
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -27,6 +28,12 @@ def test_the_stub_lists_the_public_names() -> None:
     for name, module in names.items():
         value = getattr(engine, name)
         assert value is getattr(sys.modules[module], name)
+
+
+def test_the_package_that_is_installed_has_the_same_names() -> None:
+    """`from memroot import NAME` gives the object that `engine` has under this name."""
+    assert dir(memroot) == dir(engine)
+    assert all(getattr(memroot, name) is getattr(engine, name) for name in stated())
 
 
 def test_an_unknown_name_is_an_attribute_error() -> None:

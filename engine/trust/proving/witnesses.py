@@ -63,7 +63,6 @@ from proofs.proof_file import TREES, Opening, TreeOpening
 from proofs.rows import read_postings
 from proofs.smt import NODE, NOTHING, OTHER_LEAF, OWN_LEAF, bit_of
 
-
 _ENDS: Final = {Direction.FROM: EDGE_FROM, Direction.TO: EDGE_TO}
 """Direction → the beginning of the rows that list the edges in this direction by their end."""
 
