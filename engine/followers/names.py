@@ -106,9 +106,10 @@ class NamesFollower(Follower):
 def _keys(label_key: bytes, body: AtomBody, ordinal: int) -> Iterable[bytes]:
     """Return the key of each row to which an atom with this body belongs. No key is repeated."""
     del ordinal
-    if body.aliases is None and not is_page(body.source):
-        return ()
-    names = dict.fromkeys(_file_keys(label_key, body.source) if is_page(body.source) else ())
+    of_file = _file_keys(label_key, body.source)
+    if body.aliases is None and (body.meta is None or not of_file):
+        return of_file
+    names = dict.fromkeys(of_file)
     stated = None if body.meta is None else body.meta.get(PAGE)
     if names and isinstance(stated, str):
         names.setdefault(_exact_key(label_key, stated))
@@ -120,7 +121,10 @@ def _keys(label_key: bytes, body: AtomBody, ordinal: int) -> Iterable[bytes]:
 
 
 @lru_cache(1024)
-def _file_keys(label_key: bytes, source: str) -> tuple[bytes, ...]:
+def _file_keys(label_key: bytes, source: str | None) -> tuple[bytes, ...]:
+    """Return the key for the name of the file, if a page can have this source."""
+    if source is None or not is_page(source):
+        return ()
     return (_exact_key(label_key, page_name(source)),)
 
 

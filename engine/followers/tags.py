@@ -81,7 +81,7 @@ class TagsFollower(Follower):
             CorruptionError: a row or a page is not the one that the seal of the tree commits to.
         """
         identity = identity_for(entries, rows)
-        added, rest = _added_members(entries)
+        added, new_tags, rest = _added_members(entries)
         others = [entries[at] for at in rest]
         erased: set[int] = set()
         for entry in others:
@@ -100,7 +100,7 @@ class TagsFollower(Follower):
             joined = chunks.extend(before, {place: added[place]})[place]
             after[place] = chunks.apply(joined, changes[place], place)
         written = {place: raw for place, raw in after.items() if raw != (before[place] or b"")}
-        tags_before, tags_after = _tags_of(entries, erased, rows)
+        tags_before, tags_after = _tags_of(others, new_tags, erased, rows)
         for place, raw in written.items():
             batch.rows[_row_key(place, identity.label_key)] = _named(place) + raw if raw else None
         for key, raw in tags_after.items():
@@ -148,17 +148,22 @@ def _content(key: bytes, raw: bytes, named: bytes | None = None) -> bytes:
 
 
 def _tags_of(
-    entries: Iterable[Entry], erased: AbstractSet[int], rows: Reader
+    entries: Iterable[Entry], added: Mapping[bytes, bytes], erased: AbstractSet[int], rows: Reader
 ) -> tuple[dict[bytes, bytes], dict[bytes, bytes]]:
-    """Return the rows of the tags of ordinals that change, before and after `entries`; empty for no row."""
+    """Return the rows of the tags of ordinals that change, before and after; empty for no row.
+
+    They change by `entries`, which follow upon the rows `added`.
+    """
     before: dict[bytes, bytes] = {}
     tags: dict[bytes, set[str]] = {}
 
     def current(ordinal: int) -> set[str]:
         key = tags_row(ordinal)
         if key not in tags:
-            before[key] = rows.get(TAGS + key) or b""
-            tags[key] = set(decode_stored(decode_tags, before[key])) if before[key] else set()
+            raw = added.get(key)
+            if raw is None:
+                raw = before[key] = rows.get(TAGS + key) or b""
+            tags[key] = set(decode_stored(decode_tags, raw)) if raw else set()
         return tags[key]
 
     for header, body, _ in entries:
@@ -174,7 +179,8 @@ def _tags_of(
             tags[tags_row(detail.ordinal)] = set(map(tag_identity, body.tags))
     for ordinal in erased:
         current(ordinal).clear()
-    after = {key: encode_tags(some) if some else b"" for key, some in tags.items()}
+    changed_rows = {key: encode_tags(some) if some else b"" for key, some in tags.items()}
+    after = {**added, **changed_rows}
     return before, {key: raw for key, raw in after.items() if raw != before.get(key, b"")}
 
 
@@ -191,8 +197,13 @@ def _digests(written: Mapping[bytes, bytes], row_key: bytes) -> dict[bytes, byte
     return digests
 
 
-def _added_members(entries: Sequence[Entry]) -> tuple[dict[bytes, bytes], Sequence[int]]:
-    """Return the members that newly added atoms add to each row, and the positions of all other entries.
+Added = tuple[dict[bytes, bytes], dict[bytes, bytes], Sequence[int]]
+"""What newly added atoms add to each row of a set, the rows of their tags, and the positions of all other
+entries."""
+
+
+def _added_members(entries: Sequence[Entry]) -> Added:
+    """Return what newly added atoms add.
 
     The other entries can be applied after these additions, because an event on the first ordinal of an atom
     follows the event that adds the atom. If the order is different (in a forged journal), or if atoms are
@@ -200,17 +211,18 @@ def _added_members(entries: Sequence[Entry]) -> tuple[dict[bytes, bytes], Sequen
     """
     everything = range(len(entries))
     if any(entry.header.kind is EventKind.ERASED for entry in entries):
-        return {}, everything
+        return {}, {}, everything
     members = None if NATIVE is None else NATIVE.added_members(list(entries))
-    return members or _added_members_twin(entries) or ({}, everything)
+    return members or _added_members_twin(entries) or ({}, {}, everything)
 
 
-def _added_members_twin(entries: Sequence[Entry]) -> tuple[dict[bytes, bytes], Sequence[int]] | None:
+def _added_members_twin(entries: Sequence[Entry]) -> Added | None:
     """Do the work of `_added_members` in Python; return None if the new ordinals do not ascend."""
     # By group and name: measured, a dict for each group takes a third of the time of keys with a `Group`.
     sets: dict[Group, dict[str, list[int]]] = {group: {} for group in Group}
     live = sets[Group.LIVE].setdefault("", [])
     tagged, buckets, kinds, provenances, sources, days = (sets[group] for group in list(Group)[1:])
+    tags: dict[bytes, bytes] = {}
     rest, last = [], -1
     for at, (header, body, _) in enumerate(entries):
         detail = header.detail
@@ -224,8 +236,11 @@ def _added_members_twin(entries: Sequence[Entry]) -> tuple[dict[bytes, bytes], S
             return None
         elif isinstance(body, AtomBody):
             live.append(ordinal)
-            for tag in set(map(tag_identity, body.tags)):
+            identities = set(map(tag_identity, body.tags))
+            for tag in identities:
                 tagged.setdefault(tag, []).append(ordinal)
+            if identities:
+                tags[tags_row(ordinal)] = encode_tags(identities)
             for bucket in set(body.buckets):
                 buckets.setdefault(bucket, []).append(ordinal)
             kinds.setdefault(body.kind, []).append(ordinal)
@@ -235,7 +250,7 @@ def _added_members_twin(entries: Sequence[Entry]) -> tuple[dict[bytes, bytes], S
             created = entries[at].time if body.created is None else body.created
             days.setdefault(_day(created // (86_400 * _MICROSECONDS)), []).append(ordinal)
         last = max(last, ordinal)
-    return dict(_packed_members(sets)), rest
+    return dict(_packed_members(sets)), tags, rest
 
 
 def _packed_members(sets: Mapping[Group, Mapping[str, list[int]]]) -> Iterator[tuple[bytes, bytes]]:

@@ -84,7 +84,7 @@ def test_sets_and_pages_are_those_of_the_twin(entries: list[Entry], cut: int) ->
     for part in filter(None, (entries[:cut], entries[cut:])):
         with patch.object(tags, "NATIVE", None), patch.object(chunks, "NATIVE", None):
             expected = followed(rows, part)
-        with patch.object(tags, "_added_members", lambda entries: ({}, range(len(entries)))):
+        with patch.object(tags, "_added_members", lambda entries: ({}, {}, range(len(entries)))):
             assert followed(rows, part) == expected
         assert native() is not None
         assert followed(rows, part) == expected
@@ -145,7 +145,7 @@ def test_ordinals_that_do_not_ascend_are_declined() -> None:
 
     assert native().added_members([added(1), added(1)]) is None
     assert native().added_members([added(2), added(1)]) is None
-    found, rest = native().added_members([added(1), added(2)])
+    found, _, rest = native().added_members([added(1), added(2)])
     assert (found[b"\x01\x00\x00\x00"], rest) == (b"\x01\x00\x02\x00", [])
 
 
@@ -159,5 +159,5 @@ def test_days_are_those_of_the_twin(day: int, step: int) -> None:
     time = max(day * DAY + step, CREATED_MIN)
     body = AtomBody("text", None, "note", (), (), None, None, "internal", None, time, 0)
     header = Header(1, 0, EventKind.ATOM_ADDED, "me", bytes(32), None, AtomDetail(bytes(16), 1, None))
-    found, _ = native().added_members([Entry(header, body, bytes(32))])
+    found, _, _ = native().added_members([Entry(header, body, bytes(32))])
     assert b"\x07" + tags.day_of(time).encode() + b"\x00\x00\x00" in found

@@ -6,6 +6,7 @@ use blake3::Hasher;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyString, PyTuple};
 
+use crate::cbor;
 use crate::digests::{Digest, Role};
 use crate::limits::{
     ATOM_ADDED, ATOM_BODY_FIELDS as BODY_FIELDS, ATOM_NOTED, ERASED, ORIGIN, TAGS_REMOVED, VERSION_NOTED,
@@ -26,13 +27,16 @@ const KIND: u8 = 4;
 const PROVENANCE: u8 = 5;
 const SOURCE: u8 = 6;
 const DAY: u8 = 7;
+/// The group whose rows hold the tags of one ordinal each.
+const TAGS_OF: u8 = 8;
 
-/// The members that join each chunk, in the order in which the chunks first occur.
+/// The members that join each chunk, in the order in which the chunks first occur, and the rows of tags.
 #[derive(Default)]
 struct Joining {
     places: HashMap<Vec<u8>, usize>,
     chunks: Vec<(Vec<u8>, Vec<u16>)>,
     key: Vec<u8>,
+    tags: Vec<([u8; 5], Vec<u8>)>,
 }
 
 impl Joining {
@@ -56,16 +60,34 @@ impl Joining {
             members.push(member); // the ordinals ascend
         }
     }
+
+    /// Add an ordinal to the sets of its tags, and the row of its tags, if it has any.
+    fn add_tags(&mut self, mut tags: Vec<Vec<u8>>, ordinal: u32) {
+        for tag in &tags {
+            self.add(TAG, tag, ordinal);
+        }
+        tags.sort_unstable();
+        tags.dedup();
+        if !tags.is_empty() {
+            let mut row = Vec::with_capacity(16 * tags.len());
+            cbor::array(&mut row, tags.len() as u64);
+            tags.iter().for_each(|tag| cbor::text(&mut row, &String::from_utf8_lossy(tag)));
+            let mut key = [TAGS_OF, 0, 0, 0, 0];
+            key[1..].copy_from_slice(&ordinal.to_be_bytes());
+            self.tags.push((key, row));
+        }
+    }
 }
 
-/// Return (key of a chunk's row → the members that added atoms add, as in a list; positions of other entries).
+/// The members by the keys of their chunks, the rows of tags by their keys, and the positions of other entries.
+type Added<'py> = (Bound<'py, PyDict>, Bound<'py, PyDict>, Vec<usize>);
+
+/// Return (key of a chunk's row → the members that added atoms add, as in a list; key → row of the tags of an ordinal;
+/// positions of other entries).
 ///
 /// Return None to decline if an added atom has an ordinal that is not above those of all earlier entries.
 #[pyfunction]
-fn added_members<'py>(
-    py: Python<'py>,
-    entries: &Bound<'py, PyList>,
-) -> PyResult<Option<(Bound<'py, PyDict>, Vec<usize>)>> {
+fn added_members<'py>(py: Python<'py>, entries: &Bound<'py, PyList>) -> PyResult<Option<Added<'py>>> {
     let (mut joining, mut rest, mut last) = (Joining::default(), Vec::new(), None);
     for (at, entry) in entries.iter().enumerate() {
         let (is_added, ordinal) = ordinal_of(&entry);
@@ -85,7 +107,11 @@ fn added_members<'py>(
     for (key, members) in &joining.chunks {
         found.set_item(PyBytes::new(py, key), PyBytes::new(py, &packed(members)))?;
     }
-    Ok(Some((found, rest)))
+    let tags = PyDict::new(py);
+    for (key, row) in &joining.tags {
+        tags.set_item(PyBytes::new(py, key), PyBytes::new(py, row))?;
+    }
+    Ok(Some((found, tags, rest)))
 }
 
 /// Return whether an entry gives a new atom its first ordinal, and the ordinal of the entry, if it has one.
@@ -119,7 +145,7 @@ fn join(entry: &Bound<'_, PyAny>, ordinal: u32, joining: &mut Joining) -> Option
     let created = body.get_item(9).ok()?;
     let time = if created.is_none() { header.get_item(1).ok()? } else { created };
     let day = day_of(time.extract().ok()?)?;
-    let tags = texts(&body.get_item(3).ok()?)?;
+    let mut tags = texts(&body.get_item(3).ok()?)?;
     let buckets = texts(&body.get_item(4).ok()?)?;
     let (kind, provenance) = (body.get_item(2).ok()?, body.get_item(7).ok()?);
     let (kind, provenance) = (text(&kind)?, text(&provenance)?);
@@ -129,9 +155,8 @@ fn join(entry: &Bound<'_, PyAny>, ordinal: u32, joining: &mut Joining) -> Option
         return None; // the identity of such a tag depends on tables of Unicode
     }
     joining.add(LIVE, b"", ordinal);
-    for tag in &tags {
-        joining.add(TAG, &tag.to_ascii_lowercase(), ordinal);
-    }
+    tags.iter_mut().for_each(|tag| tag.make_ascii_lowercase());
+    joining.add_tags(tags, ordinal);
     for bucket in &buckets {
         joining.add(BUCKET, bucket, ordinal);
     }
