@@ -10,9 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Final, NamedTuple
+from weakref import WeakKeyDictionary
 
-from backends.base import Reader
+from backends.base import Reader, Snapshot
 from engine.base import limits
 from engine.base.errors import CorruptionError
 from engine.base.native import NATIVE
@@ -391,16 +392,26 @@ class Identity(NamedTuple):
         return self._replace(id_key=b"", label_key=b"", row_key=b"")
 
 
+_IDENTITIES: Final[WeakKeyDictionary[Snapshot, Identity]] = WeakKeyDictionary()
+"""The identities read in open snapshots. A question needs the label key for each set that it reads."""
+
+
 def read_identity(rows: Lookup) -> Identity:
-    """Return the identity that the genesis event records.
+    """Return the identity that the genesis event records. In a snapshot, it is read once.
 
     Raises:
         CorruptionError: the first event is missing or is not a genesis event.
     """
+    known = _IDENTITIES.get(rows) if isinstance(rows, Snapshot) else None
+    if known is not None:
+        return known
     header, payload = rows.get(journal_key(0)), rows.get(payload_key(0))
     if header is None:
         raise _missing_header(0)
-    return _identity(header, payload)
+    identity = _identity(header, payload)
+    if isinstance(rows, Snapshot):
+        _IDENTITIES[rows] = identity
+    return identity
 
 
 def identity_for(entries: Sequence[Entry], rows: Lookup) -> Identity:

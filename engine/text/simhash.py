@@ -8,7 +8,7 @@ this module must never change.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import reduce
 from itertools import accumulate, combinations, pairwise, product
 from typing import TYPE_CHECKING, Final
@@ -54,20 +54,25 @@ _RUN_MAX: Final = 1024
 """The maximum size of a group of values in which every pair of values is compared. For a larger group,
 `_around_midpoints` is faster."""
 
-# A cache: term → hash of the term. It already has most terms of a text. The value depends on the key alone,
-# so no lock is needed.
-_CACHE: Final[dict[str, int]] = {}
 
+class _TermHashes(dict[str, int]):
+    """A cache: term → hash of the term. It already has most terms of a text.
 
-def term_hash(term: str) -> int:
-    """Return the 64-bit hash of a term."""
-    number = _CACHE.get(term)
-    if number is None:
+    The value depends on the key alone, so no lock is needed.
+    """
+
+    def __missing__(self, term: str) -> int:
         number = term_number(term.encode())
-        if len(_CACHE) >= CACHED_TERMS_MAX:
-            _CACHE.clear()
-        _CACHE[term] = number
-    return number
+        if len(self) >= CACHED_TERMS_MAX:
+            self.clear()
+        self[term] = number
+        return number
+
+
+_CACHE: Final = _TermHashes()
+term_hash: Final[Callable[[str], int]] = _CACHE.__getitem__
+"""Return the 64-bit hash of a term. It is called for each term of long texts, and takes a third of the time
+of a function in Python (measured)."""
 
 
 def phrase_hash(terms: Iterable[str]) -> int:

@@ -23,6 +23,7 @@ from engine.text.simhash import (
     term_hash,
 )
 from tests.spec import spec_facts as naive
+from tests.text import many
 from tests.text.many import fingerprints
 
 TERMS = ("sea", "ship", "mast", "not", "the", "storm", "猫", "🚀", "é")
@@ -39,10 +40,10 @@ def test_terms_have_the_hashes_they_always_had() -> None:
 def test_the_cache_of_terms_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     """The cache of term hashes stays within its limit and does not change the hashes."""
     monkeypatch.setattr(simhash, "CACHED_TERMS_MAX", 10)
-    monkeypatch.setattr(simhash, "_CACHE", {})
+    cache = simhash._TermHashes()
     terms = [f"term{number % 25}" for number in range(100)]
-    assert [term_hash(term) for term in terms] == [naive.number("term", term) for term in terms]
-    assert len(simhash._CACHE) <= 10
+    assert [cache[term] for term in terms] == [naive.number("term", term) for term in terms]
+    assert len(cache) <= 10
 
 
 @given(st.lists(st.sampled_from(TERMS), min_size=1, max_size=6), st.sampled_from(TERMS))
@@ -61,7 +62,8 @@ def test_the_order_of_a_phrase_counts() -> None:
 
 def test_a_hash_of_zero_counts_as_one(monkeypatch: pytest.MonkeyPatch) -> None:
     """A phrase or text with terms never has the hash 0."""
-    monkeypatch.setattr(simhash, "_CACHE", dict.fromkeys(TERMS, 0))
+    for module in (simhash, many):
+        monkeypatch.setattr(module, "term_hash", lambda term: 0)
     assert phrase_hash(["sea", "ship"]) == 1
     assert fingerprint(TERMS) == 1
     assert fingerprints([TERMS, ["sea"]]).tolist() == [1, 0]

@@ -166,7 +166,7 @@ class RecallRun:
     def df(self, term: str) -> int:
         """Return the number of documents that contain a term."""
         rows = self._found.get(term)
-        return (self.find([term])[term] if rows is None else rows).df
+        return self.index.df(term) if rows is None else rows.df
 
     def idf(self, term: str) -> float:
         """Return the inverse document frequency of a term. It is highest if no document contains the term."""
@@ -174,6 +174,12 @@ class RecallRun:
         if cached is None:
             cached = self._idfs[term] = idf(self.index.counted, self.df(term))
         return cached
+
+    def read_idfs(self, terms: Iterable[str]) -> None:
+        """Read what `idf` needs for these terms in one step: one by one, each term would take a read."""
+        new = [term for term in dict.fromkeys(terms) if term not in self._idfs and term not in self._found]
+        for term, df in zip(new, self.index.dfs(new), strict=True):
+            self._idfs[term] = idf(self.index.counted, df)
 
     @cached_property
     def reader(self) -> TextReader:

@@ -105,7 +105,7 @@ def _match_patterns(text: str) -> list[TimeMention]:
     """
     mentions: list[TimeMention] = []
     covered = bytearray(len(text))
-    for pattern, read in time_readers():
+    for pattern, read in time_readers(text):
         for match in pattern.finditer(text):
             start, end = match.span()
             if any(covered[start:end]):

@@ -235,38 +235,63 @@ _OF_THE_DAY: Final = (
     r"(?:[0-2]?[0-9]:[0-5][0-9](?::[0-5][0-9])?(?:\s?[ap]\.?m)?|[01]?[0-9]\s?[ap]\.?m|[01]?[0-9] o'clock"
     r"|noon|midnight)"
 )
-READERS: Final[tuple[tuple[str, Callable[[re.Match[str]], When | None]], ...]] = (
-    (_ISO, _day_or_moment),
-    (_NUMERIC, _numeric),
-    (_DAY_FIRST, _day_of_month),
-    (_MONTH_FIRST, _day_of_month),
-    (rf"{_YEAR}-(?P<month>0[1-9]|1[0-2])", _month_of_year),
-    (rf"{_MONTH}{_GAP}(?:of )?{_YEAR}", _month_of_year),
-    (rf"Q(?P<nth>[1-4]){_GAP}(?:of )?{_YEAR}", _quarter),
-    (rf"{_YEAR}{_GAP}Q(?P<nth>[1-4])", _quarter),
-    (rf"(?P<nth>{'|'.join(_ORDINALS)}) quarter (?:of |in )?{_YEAR}", _quarter),
+_IN_NUMBERS: Final = tuple("0123456789")
+_IN_MONTHS: Final = tuple(name[:3] for name in _MONTHS)
+_IN_SEASONS: Final = ("spring", "summer", "autumn", "fall", "winter")
+READERS: Final[tuple[tuple[str, Callable[[re.Match[str]], When | None], tuple[str, ...]], ...]] = (
+    (_ISO, _day_or_moment, _IN_NUMBERS),
+    (_NUMERIC, _numeric, _IN_NUMBERS),
+    (_DAY_FIRST, _day_of_month, _IN_MONTHS),
+    (_MONTH_FIRST, _day_of_month, _IN_MONTHS),
+    (rf"{_YEAR}-(?P<month>0[1-9]|1[0-2])", _month_of_year, _IN_NUMBERS),
+    (rf"{_MONTH}{_GAP}(?:of )?{_YEAR}", _month_of_year, _IN_MONTHS),
+    (rf"Q(?P<nth>[1-4]){_GAP}(?:of )?{_YEAR}", _quarter, ("q1", "q2", "q3", "q4")),
+    (rf"{_YEAR}{_GAP}Q(?P<nth>[1-4])", _quarter, ("q1", "q2", "q3", "q4")),
+    (rf"(?P<nth>{'|'.join(_ORDINALS)}) quarter (?:of |in )?{_YEAR}", _quarter, ("quarter",)),
     # A season of a year means the whole year, because its months depend on the hemisphere.
-    (rf"{_SEASON}{_GAP}(?:of )?{_YEAR}", lambda match: Dated(int(match["year"]))),
-    (rf"(?P<named>{_SAME_DAY}){_PART}", lambda match: shifted(Unit.DAY, _DAYS[match["named"].lower()])),
-    (rf"{COUNT} {unit_pattern('unit')}(?: and a half)? ago", _ago),
-    (rf"(?:the )?(?:last|past|previous|(?P<ahead>next|coming)) {COUNT} {unit_pattern('unit')}", _rolling),
-    (rf"the past {unit_pattern('unit')}", lambda match: rolling(1, unit_of(match["unit"]))),
-    (_SHIFTED, _shifted),
-    (rf"(?:the )?{_PARTLY}(?P<decade>(?:1[0-9]|20)[0-9]0)['\u2019]?s", _decade),
-    (rf"the {_PARTLY}['\u2019]?(?P<decade>[3-9]0)['\u2019]?s", _decade),
-    (r"(?P<nth>[1-9]|1[0-9]|2[01])(?:st|nd|rd|th)[\s-]century", _century),
-    (rf"(?P<month>{'|'.join(_MONTHS)})", _month),
-    (rf"(?:{'|'.join(_WEEKDAYS)})s", lambda match: unknown),
-    (rf"{WEEKDAY}{_PART}", lambda match: weekday_of(match["weekday"])),
-    (rf"(?:in|during|since|every|the|that|this) (?:the )?{_SEASON}", _season),
-    (_YEAR_ALONE, _year),
-    (_OF_THE_DAY, lambda match: unknown),
+    (rf"{_SEASON}{_GAP}(?:of )?{_YEAR}", lambda match: Dated(int(match["year"])), _IN_SEASONS),
+    (
+        rf"(?P<named>{_SAME_DAY}){_PART}",
+        lambda match: shifted(Unit.DAY, _DAYS[match["named"].lower()]),
+        ("day", "night", "this ", "tomorrow"),
+    ),
+    (rf"{COUNT} {unit_pattern('unit')}(?: and a half)? ago", _ago, (" ago",)),
+    (
+        rf"(?:the )?(?:last|past|previous|(?P<ahead>next|coming)) {COUNT} {unit_pattern('unit')}",
+        _rolling,
+        ("last ", "past ", "previous ", "next ", "coming "),
+    ),
+    (
+        rf"the past {unit_pattern('unit')}",
+        lambda match: rolling(1, unit_of(match["unit"])),
+        ("the past ",),
+    ),
+    (_SHIFTED, _shifted, tuple(f"{turn} " for turn in _TURNS)),
+    (rf"(?:the )?{_PARTLY}(?P<decade>(?:1[0-9]|20)[0-9]0)['\u2019]?s", _decade, _IN_NUMBERS),
+    (rf"the {_PARTLY}['\u2019]?(?P<decade>[3-9]0)['\u2019]?s", _decade, _IN_NUMBERS),
+    (r"(?P<nth>[1-9]|1[0-9]|2[01])(?:st|nd|rd|th)[\s-]century", _century, ("century",)),
+    (rf"(?P<month>{'|'.join(_MONTHS)})", _month, _IN_MONTHS),
+    (rf"(?:{'|'.join(_WEEKDAYS)})s", lambda match: unknown, ("days",)),
+    (rf"{WEEKDAY}{_PART}", lambda match: weekday_of(match["weekday"]), ("day",)),
+    (rf"(?:in|during|since|every|the|that|this) (?:the )?{_SEASON}", _season, _IN_SEASONS),
+    (_YEAR_ALONE, _year, _IN_NUMBERS),
+    (_OF_THE_DAY, lambda match: unknown, (*_IN_NUMBERS, "noon", "midnight")),
 )
-"""Pairs of a pattern and a function. The function returns the meaning of a match, or None if the match is not
-a time. The patterns match at the start of a word and ignore case."""
+"""A pattern, a function, and parts of words. The function returns the meaning of a match, or None if the
+match is not a time. The patterns match at the start of a word and ignore case. Each match has one of the
+parts in lower case: most texts lack them, and looking for them takes less time than looking for the
+pattern."""
+
+Reader = tuple[re.Pattern[str], Callable[[re.Match[str]], When | None]]
+
+
+def time_readers(text: str) -> list[Reader]:
+    """Return the pairs of a compiled pattern and a function that may find a time in the text."""
+    has = text.lower().__contains__
+    return [reader for parts, reader in _compiled() if any(map(has, parts))]
 
 
 @cache
-def time_readers() -> list[tuple[re.Pattern[str], Callable[[re.Match[str]], When | None]]]:
+def _compiled() -> list[tuple[tuple[str, ...], Reader]]:
     """Return `READERS` with compiled patterns. The first call compiles the patterns."""
-    return [(re.compile(rf"\b(?ai:{pattern})(?!\w)"), read) for pattern, read in READERS]
+    return [(parts, (re.compile(rf"\b(?ai:{pattern})(?!\w)"), read)) for pattern, read, parts in READERS]

@@ -1,5 +1,6 @@
 """Tests of the times that a question mentions."""
 
+import re
 from datetime import UTC, date, datetime, timedelta
 
 import pytest
@@ -8,6 +9,7 @@ from hypothesis import strategies as st
 
 from engine.text.language.question import analyze_question
 from engine.text.language.question_model import TimeSpan
+from engine.text.language.time_patterns import READERS
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 DAY = 86_400_000_000
@@ -237,3 +239,16 @@ def test_every_date_is_read_in_every_spelling(day: date) -> None:
     found = {(time.start, time.end) for text in spellings for time in times(text, None)}
     start = micros(day.isoformat())
     assert found == {(start, start + DAY)}
+
+
+@given(
+    st.sampled_from(READERS).flatmap(
+        lambda one: st.tuples(
+            st.just(one[2]), st.from_regex(re.compile(one[0], re.ASCII | re.IGNORECASE), fullmatch=True)
+        )
+    )
+)
+def test_a_spelling_has_one_of_the_parts_by_which_it_is_looked_up(found: tuple[tuple[str, ...], str]) -> None:
+    """A text that a pattern of times matches contains one of the parts of words that stand beside it."""
+    parts, text = found
+    assert any(part in text.lower() for part in parts)

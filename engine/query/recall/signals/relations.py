@@ -121,6 +121,9 @@ def titles_in(run: RecallRun, texts: Sequence[Sequence[str]], full: float) -> li
         if start + length <= ends[text]:
             begin = start - ends[text] + len(texts[text])
             spans[text].setdefault((begin, begin + length), []).append(ordinal)
+    every = zip(texts, spans, strict=True)
+    titles = chain.from_iterable(terms[start:end] for terms, places in every for start, end in places)
+    run.read_idfs(term for term in titles if term not in STOP_WORDS)
     return [weighted(run, terms, places, full) for terms, places in zip(texts, spans, strict=True)]
 
 
