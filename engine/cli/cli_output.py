@@ -73,6 +73,11 @@ class Output:
         """True if a progress bar may be shown on stderr."""
         return not (self.plain or self.quiet) and sys.stderr.isatty()
 
+    @property
+    def can_ask(self) -> bool:
+        """True if a person can be asked: stdin and stderr are terminals, and the result is text."""
+        return not self.json and sys.stdin.isatty() and sys.stderr.isatty()
+
     def note(self, message: str) -> None:
         """Print one line that is not a result to stderr, unless `--quiet` is given."""
         if not self.quiet:

@@ -19,6 +19,7 @@ from engine.cli.command_declaration import GLOBAL_OPTIONS, CommandWithHelp, exam
 
 GROUPS: dict[str, dict[str, tuple[str, str]]] = {
     "Write": {
+        "start": ("start_command", "Find your notes and sessions, and take in what you choose."),
         "init": ("store_commands", "Create an empty store if it does not exist."),
         "ingest": ("import_commands", "Read files or folders into the store."),
         "watch": ("watch_command", "Ingest a folder now, and again whenever files in it change."),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -135,7 +134,7 @@ def _ask(session: Session, wanted: Erasable) -> None:
     Raises:
         RefusedError: there is no terminal, or the answer is no.
     """
-    if session.out.json or not (sys.stdin.isatty() and sys.stderr.isatty()):
+    if not session.out.can_ask:
         raise RefusedError(
             "erasing cannot be undone and needs confirmation", hint="check with --dry-run, then add --yes"
         )
