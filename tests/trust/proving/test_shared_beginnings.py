@@ -20,6 +20,11 @@ ENDS = ((FROM, 5112), (TO, 4469)), ((FROM, 5141), (FROM, 10307))
 OTHERS = (1, 2, 3)
 
 
+def named(number: int) -> str:
+    """Return an atom's id as a caller gives it."""
+    return str(UUID(bytes=raw(number)))
+
+
 def raw(number: int) -> bytes:
     """Return an atom's id."""
     return number.to_bytes(16, "big")
@@ -29,11 +34,11 @@ def store_with(ends: tuple[tuple[Direction, int], ...]) -> Engine:
     """Return a store in which each end has an edge to or from each of OTHERS."""
     engine = Engine.open("memory:")
     for number in (*OTHERS, *(end for _, end in ends)):
-        engine.add(f"Text {number}.", id=UUID(bytes=raw(number)))
+        engine.add(f"Text {number}.", id=named(number))
     for direction, end in ends:
         for other in OTHERS:
             first, second = (end, other) if direction is FROM else (other, end)
-            engine.link(UUID(bytes=raw(first)), "related_to", UUID(bytes=raw(second)))
+            engine.link(named(first), "related_to", named(second))
     return engine
 
 
