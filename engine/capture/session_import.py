@@ -156,8 +156,13 @@ def _items(
         )
 
 
+def project_tag(project: str) -> str | None:
+    """Return the tag of a project; None if the project is unknown, or if its name cannot be a tag."""
+    return tag_of(f"project/{project}") if project else None
+
+
 def _tags(transcript: Transcript) -> tuple[str, ...]:
-    tag = tag_of(f"project/{transcript.project}") if transcript.project else None
+    tag = project_tag(transcript.project)
     return () if tag is None else (tag,)
 
 

@@ -74,6 +74,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
     },
     "Serve": {
         "mcp": ("mcp_command", "Serve the memory to agents over MCP, or install the server in a client."),
+        "hooks": ("hooks_command", "Give the memory to the sessions of a client, and take in what is said."),
         "ui": ("service_commands", "Look into a memory with a browser, which checks what it shows."),
         "serve": ("service_commands", "Serve memories to programs and agents over HTTP."),
         "token": ("service_commands", "Make, list and revoke the tokens of `engine serve`."),

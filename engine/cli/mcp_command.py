@@ -131,7 +131,7 @@ def install_server(
         raise InvalidInputError("--name takes at most 64 of the characters A-Z a-z 0-9 _ -")
     client = client_of(given)
     options = [*_options(session, read_only=read_only, profile=profile, mode=mode)]
-    entry = client.entry([*program(), "mcp", *options], {VARIABLE: _absolute(session.setting.url)})
+    entry = client.entry([*program(), "mcp", *options], {VARIABLE: absolute(session.setting.url)})
     file = client.project_file() if wanted["project"] else client.user_file()
     data = {"client": client.title, "file": str(file), "entry": entry}
     if wanted["printed"]:
@@ -157,7 +157,7 @@ def _options(session: Session, *, read_only: bool, profile: str, mode: str | Non
     return words
 
 
-def _absolute(url: str) -> str:
+def absolute(url: str) -> str:
     """Return the URL of a store with a full path, because clients start the server in other folders.
 
     Raises:

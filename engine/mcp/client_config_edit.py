@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, Final, NamedTuple
 
@@ -27,8 +27,9 @@ _WHITE: Final = " \t\r\n"
 
 class _Member(NamedTuple):
     name: str
+    """The name of a member of an object; empty for an element of an array."""
     begin: int
-    """The index of the quotation mark before the name."""
+    """The index of the quotation mark before the name, or of the element."""
     value: int
     """The index of the first character of the value."""
     end: int
@@ -68,6 +69,97 @@ def with_member(text: str, path: Sequence[str], value: Any, *, replace: bool = F
     if not replace:
         raise ConflictError(f"{'.'.join(path)} is configured already", hint="replace it, or choose a name")
     return text[:start] + _written(value, text, _indent_at(text, begin)) + text[end:]
+
+
+def with_element(text: str, path: Sequence[str], value: Any) -> str:
+    """Return `text` with `value` as the last element of the array at `path`, which is added if it is missing.
+
+    Raises:
+        InvalidInputError: the text is not JSON, or a value on the path has another type.
+    """
+    found = _array_at(text, path)
+    if found is None:
+        return with_member(text, path, [value])
+    at, elements, close = found
+    return _inserted(text, at, close, elements, None, value)
+
+
+def elements_at(text: str, path: Sequence[str]) -> list[Any]:
+    """Return the elements of the array at `path`, or [] if there is none.
+
+    Raises:
+        InvalidInputError: the text is not JSON, or a value on the path has another type.
+    """
+    found, plain = _array_at(text, path), _without_comments(text)
+    return [] if found is None else [_DECODER.raw_decode(plain, one.value)[0] for one in found[1]]
+
+
+def without_elements(text: str, path: Sequence[str], is_unwanted: Callable[[Any], bool]) -> str:
+    """Return `text` without the unwanted elements of the array at `path`, or without an array of only these.
+
+    Raises:
+        InvalidInputError: the text is not JSON, or a value on the path has another type.
+    """
+    found = _array_at(text, path)
+    if found is None:
+        return text
+    at, elements, _ = found
+    unwanted = [is_unwanted(one) for one in elements_at(text, path)]
+    if unwanted and all(unwanted):
+        return _without_member(text, path)
+    for number in reversed([number for number, one in enumerate(unwanted) if one]):
+        text = _cut(text, elements, number, at)
+    return text
+
+
+def _without_member(text: str, path: Sequence[str]) -> str:
+    """Return `text` without the member at `path`, and without the objects on the path that are then empty."""
+    plain = _without_comments(text)
+    at = _skip(plain, 0)
+    for depth, name in enumerate(path):
+        members, _ = _members(plain, at)
+        number = next(number for number, one in enumerate(members) if one.name == name)
+        if depth == len(path) - 1:
+            is_last = len(members) == 1 and depth > 0
+            return _without_member(text, path[:-1]) if is_last else _cut(text, members, number, at)
+        at = members[number].value
+    return text
+
+
+def _cut(text: str, members: Sequence[_Member], number: int, start: int) -> str:
+    """Return `text` without one member of the object or array from `start` on, and a comma beside it."""
+    begin = members[number - 1].end if number else start + 1
+    end = members[number].end
+    if number == 0 and len(members) > 1:
+        begin, end = members[0].begin, members[1].begin
+    return text[:begin] + text[end:]
+
+
+def _array_at(text: str, path: Sequence[str]) -> tuple[int, list[_Member], int] | None:
+    """Return the begin of the array at `path`, its elements and its end; None if there is none."""
+    plain = _without_comments(text)
+    at = _skip(plain, 0)
+    if at == len(plain):
+        return None
+    _check(plain, at)
+    for depth, name in enumerate(path):
+        if plain[at] != "{":
+            where = ".".join(path[:depth]) or "the JSON text"
+            raise InvalidInputError(f"{where} is not an object", hint="repair the file")
+        same = [one for one in _members(plain, at)[0] if one.name == name]
+        if not same:
+            return None
+        at = same[-1].value
+    if plain[at] != "[":
+        raise InvalidInputError(f"{'.'.join(path)} is not an array", hint="repair the file")
+    elements: list[_Member] = []
+    here = _skip(plain, at + 1)
+    while plain[here] != "]":
+        begin = _skip(plain, here + 1) if plain[here] == "," else here
+        _, end = _DECODER.raw_decode(plain, begin)
+        elements.append(_Member("", begin, begin, end))
+        here = _skip(plain, end)
+    return at, elements, here
 
 
 def _nested(path: Sequence[str], value: Any) -> Any:
@@ -131,8 +223,11 @@ def _members(plain: str, start: int) -> tuple[list[_Member], int]:
     return members, at
 
 
-def _inserted(text: str, start: int, close: int, members: list[_Member], name: str, value: Any) -> str:
-    """Return the text with a new last member in the object from `start` to `close`; comments are kept."""
+def _inserted(text: str, start: int, close: int, members: list[_Member], name: str | None, value: Any) -> str:
+    """Return the text with a new last member in the object from `start` to `close`; comments are kept.
+
+    Without a name, it is a new last element of an array.
+    """
     outer = _indent_at(text, start)
     own_lines = bool(members) and "\n" in text[start : members[-1].begin]
     indent = _indent_at(text, members[-1].begin) if own_lines else outer + _unit(text)
@@ -140,7 +235,8 @@ def _inserted(text: str, start: int, close: int, members: list[_Member], name: s
     rest = text[end:close].rstrip(_WHITE)
     comma = "," if members and "," not in _COMMENT.sub("", rest) else ""
     newline = _newline(text)
-    member = f"{json.dumps(name, ensure_ascii=False)}: {_written(value, text, indent)}"
+    label = "" if name is None else f"{json.dumps(name, ensure_ascii=False)}: "
+    member = f"{label}{_written(value, text, indent)}"
     return f"{text[:end]}{comma}{rest}{newline}{indent}{member}{newline}{outer}{text[close:]}"
 
 

@@ -97,39 +97,78 @@ def install(client: Client, file: Path, name: str, entry: Mapping[str, Any], *, 
             changed the file meanwhile. Nothing was written.
         SystemFailureError: the file cannot be read or written.
     """
-    before = _read(file)
-    try:
-        text = "" if before is None else before.decode()
+    replaced = False
+
+    def edited(text: str) -> str:
+        nonlocal replaced
         edit = with_table if client.is_toml else with_member
-        after, replaced = _edited(edit, text, [client.key, name], dict(entry), replace)
+        try:
+            after, replaced = _edited(edit, text, [client.key, name], dict(entry), replace)
+        except ConflictError:
+            raise ConflictError(
+                f"{file} has another entry {client.key}.{name}",
+                hint="--replace replaces it; --name NAME adds an entry with another name",
+            ) from None
+        return after
+
+    changed, backup = change_file(file, edited)
+    return Installed(str(file), changed=changed, replaced=replaced, backup=backup)
+
+
+def change_file(
+    file: Path, edit: Callable[[str], str], *, keep: bool = True, dry_run: bool = False
+) -> tuple[bool, str | None]:
+    """Change the text of a file in one step; return whether it changed, and the path of a copy of it.
+
+    A missing file has an empty text. With `keep`, a copy of the old file is kept in the same folder. With
+    `dry_run`, nothing is written.
+
+    Raises:
+        InvalidInputError: the file is malformed or not a regular file; nothing was written.
+        ConflictError: `edit` raises it; or another program changed the file meanwhile.
+        SystemFailureError: the file cannot be read or written.
+    """
+    before = _read(file)
+    text = text_of(file) or ""
+    try:
+        after = edit(text).encode()
+    except ConflictError:
+        raise
+    except EngineError as error:
+        raise type(error)(f"{file}: {error}", hint=error.hint) from None
+    if after == (before or b"") or dry_run:
+        return after != (before or b""), None
+    backup = None if before is None or not keep else _backed_up(file, before)
+    _replace(file, before, after)
+    return True, backup
+
+
+def text_of(file: Path) -> str | None:
+    """Return the text of a configuration file, or None if the file does not exist.
+
+    Raises:
+        InvalidInputError: the file is not a regular file, or not UTF-8.
+        SystemFailureError: the file cannot be read.
+    """
+    raw = _read(file)
+    try:
+        return None if raw is None else raw.decode()
     except UnicodeDecodeError as error:
         raise InvalidInputError(
             f"{file} is not UTF-8 at byte {error.start}", hint="repair the file"
         ) from None
-    except ConflictError:
-        raise ConflictError(
-            f"{file} has another entry {client.key}.{name}",
-            hint="--replace replaces it; --name NAME adds an entry with another name",
-        ) from None
-    except EngineError as error:
-        raise type(error)(f"{file}: {error}", hint=error.hint) from None
-    if after == before:
-        return Installed(str(file), changed=False, replaced=False, backup=None)
-    backup = None if before is None else _backed_up(file, before)
-    _replace(file, before, after)
-    return Installed(str(file), changed=True, replaced=replaced, backup=backup)
 
 
 def _edited(
     edit: Callable[..., str], text: str, path: list[str], entry: dict[str, Any], replace: bool
-) -> tuple[bytes, bool]:
-    """Return the new file, and True if the entry took the place of another one."""
+) -> tuple[str, bool]:
+    """Return the new text, and True if the entry took the place of another one."""
     try:
-        return edit(text, path, entry).encode(), False
+        return edit(text, path, entry), False
     except ConflictError:
         if not replace:
             raise
-        return edit(text, path, entry, replace=True).encode(), True
+        return edit(text, path, entry, replace=True), True
 
 
 def _read(file: Path) -> bytes | None:

@@ -1,0 +1,150 @@
+"""The hooks in the configuration of clients: adding the program's own entries, listing and removing them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from engine.base.errors import EngineError
+from engine.capture.hook_events import EVENTS
+from engine.mcp.client_config_edit import elements_at, with_element, without_elements
+from engine.mcp.client_install import Client, change_file, text_of
+
+HOOKS: Final = "hooks"
+"""The member of a configuration file that maps the names of events to their hooks."""
+
+MARKS: Final = ("hook_process.py", " hooks run ")
+"""Parts of the commands of the program, by which its entries are recognised."""
+
+SECONDS: Final = 5
+"""The time after which a client stops a hook, in seconds. The program itself stops much earlier."""
+
+FILES: Final = {
+    "claude-code": Client(
+        "Claude Code",
+        "~/.claude",
+        "settings.json",
+        project=".claude/settings.json",
+        variable="CLAUDE_CONFIG_DIR",
+        restart="start a new session",
+    ),
+}
+"""Client → where its hooks are configured."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hooks:
+    """The hooks of the program in the configuration of a client."""
+
+    client: str
+    file: str
+    events: tuple[str, ...]
+    """The events for which the program has a hook."""
+    command: str
+    """The command of these hooks; empty if there is none."""
+
+
+@dataclass(frozen=True, slots=True)
+class HooksChanged:
+    """The result of adding or removing hooks."""
+
+    file: str
+    changed: bool
+    backup: str | None
+    """The path of a copy of the old file; None if nothing was copied."""
+
+
+def hooks_in(client: str, file: Path) -> Hooks:
+    """Return the hooks of the program in a file, which need not exist.
+
+    Raises:
+        EngineError: the file cannot be read, or is malformed.
+    """
+    text = text_of(file) or ""
+    found = {event: list(filter(_is_ours, elements_at(text, [HOOKS, event]))) for event in EVENTS[client]}
+    own = [one for elements in found.values() for one in elements]
+    command = next((_commands(one)[0] for one in own), "")
+    return Hooks(client, str(file), tuple(event for event, one in found.items() if one), command)
+
+
+def add_hooks(client: str, file: Path, command: str, *, dry_run: bool = False) -> HooksChanged:
+    """Add a hook with this command for each event of the client. Hooks of the program are replaced.
+
+    Raises:
+        EngineError: as for `change_file`.
+    """
+
+    def edited(text: str) -> str:
+        before = hooks_in(client, file)
+        if before.command == command and len(before.events) == len(EVENTS[client]):
+            return text
+        return _with_hooks(client, _without_hooks(client, text), command)
+
+    changed, backup = change_file(file, edited, dry_run=dry_run)
+    return HooksChanged(str(file), changed, backup)
+
+
+def remove_hooks(client: str, file: Path, *, dry_run: bool = False) -> HooksChanged:
+    """Remove the hooks of the program.
+
+    If nothing else in the file changed since they were added, the file is again, byte for byte, what it was
+    before, and its copy is removed.
+
+    Raises:
+        EngineError: as for `change_file`.
+    """
+    command = hooks_in(client, file).command
+    if not command:
+        return HooksChanged(str(file), changed=False, backup=None)
+    present = text_of(file)
+    for copy in sorted(file.parent.glob(f"{file.name}.bak*")):
+        old = text_of(copy)
+        if old is not None and _same(present, client, old, command):
+            change_file(file, lambda _, old=old: old, keep=False, dry_run=dry_run)  # type: ignore[misc]
+            if not dry_run:
+                copy.unlink()
+            return HooksChanged(str(file), changed=True, backup=None)
+    if present == _with_hooks(client, "", command):
+        if not dry_run:
+            file.unlink()
+        return HooksChanged(str(file), changed=True, backup=None)
+    changed, backup = change_file(file, lambda text: _without_hooks(client, text), dry_run=dry_run)
+    return HooksChanged(str(file), changed, backup)
+
+
+def _same(present: str | None, client: str, old: str, command: str) -> bool:
+    try:
+        return _without_hooks(client, old) == old and present == _with_hooks(client, old, command)
+    except EngineError:
+        return False  # the copy is malformed
+
+
+def _with_hooks(client: str, text: str, command: str) -> str:
+    for event in EVENTS[client]:
+        text = with_element(text, [HOOKS, event], _entry(client, command))
+    return text
+
+
+def _without_hooks(client: str, text: str) -> str:
+    for event in EVENTS[client]:
+        text = without_elements(text, [HOOKS, event], _is_ours)
+    return text
+
+
+def _entry(client: str, command: str) -> Any:
+    """Return the entry for one event in the form of the client."""
+    del client
+    return {"hooks": [{"type": "command", "command": command, "timeout": SECONDS}]}
+
+
+def _commands(entry: Any) -> list[str]:
+    """Return the commands of the program in an entry."""
+    inner = entry.get("hooks") if isinstance(entry, dict) else None
+    each = [entry, *(inner if isinstance(inner, list) else [])]
+    found = [one.get("command") for one in each if isinstance(one, dict)]
+    return [one for one in found if isinstance(one, str) and any(mark in one for mark in MARKS)]
+
+
+def _is_ours(entry: Any) -> bool:
+    return bool(_commands(entry))
