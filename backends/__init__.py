@@ -43,6 +43,7 @@ from backends.errors import (
     system_error,
 )
 from backends.files import Location, remove_scratch, resolve_path, why_unwritable
+from backends.sealed import held
 
 if TYPE_CHECKING:
     from backends.sealed.seal import Seal
@@ -156,7 +157,7 @@ def open_backend(
     """Open the store at `url`. A missing store is created, unless `create` is false.
 
     `temporary` means that the caller will delete the store after use. Such a store takes less memory. If this
-    process has opened a sealed store, it is encrypted under a key that nobody keeps.
+    process has had the key of a sealed store, it is encrypted under a key that nobody keeps.
 
     `key` is a secret of a sealed store, or its seal; None means that a secret is looked for if the store is
     sealed (`backends.sealed.key_sources`). An empty store is sealed under `key`.
@@ -187,14 +188,10 @@ def open_backend(
         raise
 
 
-_opened_sealed: list[bool] = []
-"""Not empty if this process has opened a sealed store."""
-
-
 def _unsealed(backend: Backend, key: str | Seal | None, *, temporary: bool) -> Backend:
     """Return a backend that reads and writes the plain values of the store in `backend`."""
     if temporary:
-        if not _opened_sealed:
+        if not held:
             return backend
         from backends.sealed.seal import Seal as Ephemeral
 
@@ -203,7 +200,6 @@ def _unsealed(backend: Backend, key: str | Seal | None, *, temporary: bool) -> B
         return backend
     from backends.sealed.sealed_backend import opened
 
-    _opened_sealed[:] = [True]
     return opened(backend, key)
 
 

@@ -13,15 +13,19 @@ import fcntl
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from backends import locate
-from backends.base import Row
-from backends.errors import BackendBusy, BackendMissing, BackendUnusable
+from backends.base import HEADERS, Row
+from backends.errors import BackendBusy, BackendCorrupt, BackendMissing, BackendUnusable
 from backends.files import resolve_path, scratch_folder
 from backends.leveldb.leveldb_place import LOCK
 from backends.locks import REGISTRY, Flock, identity_of
 from backends.salvaged_rows import FoundRows, Way
 from backends.sqlite.sqlite_locks import LOCK_SUFFIX
+
+if TYPE_CHECKING:
+    from backends.sealed.seal import Seal
 
 
 class Salvage:
@@ -40,16 +44,34 @@ class Salvage:
         self.backend = backend
         self.found = found
         self.ways: list[Way] = []
+        self.seal: Seal | None = None
+        """The key, if the store is sealed."""
         self._remaining = ways
-        self._prefixes = tuple(prefixes)
+        self._prefixes = (*prefixes, *HEADERS)
 
     def read_on(self) -> Way | None:
-        """Read the store in the next way and return this way; return None if no way is left."""
+        """Read the store in the next way and return this way; return None if no way is left.
+
+        Raises:
+            BackendLocked: the store is sealed, and there is no key, or it is wrong.
+        """
         way = next(self._remaining, None)
         if way is not None:
             way.count = self.found.add(filter(self._is_asked, way.read(way.problems)))
             self.ways.append(way)
+            self._unlock()
         return way
+
+    def _unlock(self) -> None:
+        """Find the key of a sealed store, as soon as its header was found."""
+        for raw in [raw for key in HEADERS for raw in self.found.values(key)] if self.seal is None else ():
+            from backends.sealed.key_sources import unlocked
+            from backends.sealed.seal import decode_header
+
+            with contextlib.suppress(BackendCorrupt):
+                self.seal = unlocked(decode_header(raw), None)
+                self.found.open_value = self.seal.open
+                return
 
     def _is_asked(self, row: Row) -> bool:
         """Return True for a row to collect. Damage can change the type of a key or a value."""

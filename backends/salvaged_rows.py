@@ -48,6 +48,9 @@ class FoundRows:
         self._connection = sqlite3.connect(path, isolation_level=None)
         self._connection.executescript(_SCHEMA)
         self._rank = 0
+        self.open_value: Callable[[bytes, bytes], bytes | None] | None = None
+        """Returns the plain value of a row, or None if the value is damaged; None for an open store. The file
+        has the values as they were found."""
 
     def add(self, rows: Iterable[Row]) -> int:
         """Add the rows that were not found before. Return the number of all rows in `rows`."""
@@ -65,13 +68,20 @@ class FoundRows:
     def values(self, key: bytes) -> list[bytes]:
         """Return the values of `key`, in the order in which they were found."""
         rows = self._connection.execute("SELECT value FROM found WHERE key = ? ORDER BY rank", (key,))
-        return [value for (value,) in rows]
+        return self._opened(key, (value for (value,) in rows))
+
+    def _opened(self, key: bytes, values: Iterable[bytes]) -> list[bytes]:
+        if self.open_value is None:
+            return list(values)
+        opened = (self.open_value(key, value) for value in values)
+        return [value for value in opened if value is not None]
 
     def scan(self, start: bytes, end: bytes) -> Iterator[tuple[bytes, list[bytes]]]:
         """Yield the keys with start <= key < end in order, each with its values in the order of `values`."""
         rows = self._connection.execute(_SCAN, (start, end))
         for key, some in groupby(rows, itemgetter(0)):
-            yield key, [value for _, value in some]
+            if values := self._opened(key, (value for _, value in some)):
+                yield key, values
 
     def scan_prefix(self, prefix: bytes) -> Iterator[tuple[bytes, list[bytes]]]:
         """Yield the keys that begin with `prefix`, like `scan`."""

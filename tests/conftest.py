@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
+from backends.sealed import held
 from tests.support.forking import Forks
 from tests.support.soak import FACTOR, RUN_SEED, times
 
@@ -51,8 +52,9 @@ def pytest_sessionstart(session: pytest.Session) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Seed the random numbers of each test with the test's name, independent of earlier tests."""
+    """Seed the random numbers of each test with the test's name, and forget the keys of earlier tests."""
     CHANCE.seed(item.nodeid)
+    held.clear()
 
 
 @pytest.hookimpl(trylast=True)

@@ -28,14 +28,21 @@ _answers: dict[bytes, str] = {}
 """The id of a key → the secret that a person gave. A process opens the same store more than once."""
 
 
-def unlocked(header: Header, secret: str | None) -> Seal:
-    """Return the key of a store. Without `secret`, look for one.
+def unlocked(header: Header, key: str | Seal | None) -> Seal:
+    """Return the key of a store.
+
+    Args:
+        header: The header of the store.
+        key: A secret of the store, or the key of a store that may be a copy of it. If it is None, or another
+            store's key, a secret is looked for.
 
     Raises:
         BackendLocked: there is no secret, or it is wrong.
     """
-    if secret is not None:
-        return header.unlock(secret)
+    if isinstance(key, str):
+        return header.unlock(key)
+    if key is not None and key.header.id == header.id:
+        return key.with_header(header)
     secret, where = _answers.get(header.id), ""
     if secret is None:
         secret, where = given_secret() or _from_keyring(header) or (None, "")

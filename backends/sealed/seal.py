@@ -35,6 +35,7 @@ from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESSIV
 
 from backends.errors import BackendCorrupt, BackendError, BackendLocked, BackendUnusable
+from backends.sealed import held
 
 FORMAT: Final = 1
 
@@ -135,6 +136,7 @@ class Seal:
     __slots__ = ("_decrypt", "_encrypt", "_key", "header")
 
     def __init__(self, header: Header, key: bytes) -> None:
+        held[:] = [True]
         self.header = header
         self._key = key
         cipher = AESSIV(self.derived(b"rows"))

@@ -231,10 +231,7 @@ def opened(inner: Backend, key: str | Seal | None) -> Backend:
         seal = key if isinstance(key, Seal) else Seal.new({"passphrase": key})
         _write_header(inner, seal.header)
         return SealedBackend(inner, seal)
-    if isinstance(key, Seal):
-        seal = key.with_header(header) if key.header.id == header.id else unlocked(header, None)
-    else:
-        seal = unlocked(header, key)
+    seal = unlocked(header, key)
     if not header.clean and inner.unwritable is None:
         # The last change of the key was interrupted. A reader in another process may be in the way.
         with contextlib.suppress(BackendBusy):

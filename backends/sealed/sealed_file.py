@@ -89,8 +89,10 @@ class _Chunks(io.RawIOBase):
         raise BackendCorrupt("the sealed file is damaged or incomplete")
 
 
-def opened_file(stream: io.BufferedReader) -> tuple[BinaryIO, Seal | None]:
+def opened_file(stream: io.BufferedReader, key: Seal | None = None) -> tuple[BinaryIO, Seal | None]:
     """Return a stream of the plain bytes of a file, and the key of the file, or None if it is not sealed.
+
+    `key` is the key that is tried first; see `unlocked`.
 
     Raises:
         BackendLocked: there is no key, or it is wrong.
@@ -98,5 +100,5 @@ def opened_file(stream: io.BufferedReader) -> tuple[BinaryIO, Seal | None]:
     """
     if not stream.peek(len(BEGINS)).startswith(BEGINS):
         return stream, None
-    seal = unlocked(decode_header(stream.readline(_HEADER_MAX)), None)
+    seal = unlocked(decode_header(stream.readline(_HEADER_MAX)), key)
     return io.BufferedReader(_Chunks(stream, seal)), seal

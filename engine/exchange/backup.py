@@ -172,7 +172,7 @@ def backup(
             "the store is not sealed, so it has no key to seal a backup", hint="`engine seal` seals it"
         )
     file = Path(path)
-    earlier = _existing_backup(file)
+    earlier = _existing_backup(file, store.backend.seal)
     if earlier is not None:
         with store.backend.snapshot() as rows:
             read_history(rows, [earlier.size]).check(earlier)
@@ -180,13 +180,13 @@ def backup(
     return _export_checked(store, file, progress, replace=earlier is not None, seal=seal)
 
 
-def _existing_backup(path: Path) -> NotedCheckpoint | None:
+def _existing_backup(path: Path, key: Seal | None) -> NotedCheckpoint | None:
     """Return the checkpoint in the first line of the backup at `path`, or None if the file does not exist."""
     if not path.exists() or not path.is_file():
         return None
     try:
         with path.open("rb") as file:
-            head = read_head(plain(file)[0].readline(LINE_BYTES_MAX))
+            head = read_head(plain(file, key)[0].readline(LINE_BYTES_MAX))
     except OSError as error:
         raise system_failure(error, f"{path} cannot be read") from error
     except LineError:
@@ -300,13 +300,13 @@ def _refuse_erasures(scratch: Backend, since: int) -> None:
             )
 
 
-def plain(stream: BinaryIO) -> tuple[BinaryIO, Seal | None]:
+def plain(stream: BinaryIO, key: Seal | None = None) -> tuple[BinaryIO, Seal | None]:
     """Return the plain bytes of a file and the key of a sealed backup, as `sealed_file.opened_file`."""
     if not isinstance(stream, BufferedReader) or not stream.peek(1).startswith(b"{"):
         return stream, None
     from backends.sealed.sealed_file import opened_file
 
-    return opened_file(stream)
+    return opened_file(stream, key)
 
 
 @contextmanager

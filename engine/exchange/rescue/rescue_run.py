@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from backends import Batch, locate, open_backend, store_exists
 from backends.base import Backend
@@ -22,6 +23,9 @@ from engine.store.replay import Progress, no_progress, scratch_backend
 from engine.store.views import Roots
 from engine.trust.audit.verify import verify
 from proofs.events import Header
+
+if TYPE_CHECKING:
+    from backends.sealed.seal import Seal
 
 LISTED_MAX = 20
 """The maximum number of events in each list of a report."""
@@ -182,7 +186,7 @@ def _write(salvage: Salvage, choice: _Choice, target: str, progress: Progress) -
     end, reason = choice.end, choice.reason_at(choice.end)
     while end:
         try:
-            with scratch_backend(on_disk=True) as rows, _new_target(target) as backend:
+            with scratch_backend(on_disk=True) as rows, _new_target(target, salvage.seal) as backend:
                 written = write_journal(salvage.found, choice.headers, choice.contents, end, rows)
                 roots = _replayed(rows, backend, written.size, progress)
                 last = decode_header(rows.get(journal_key(end - 1)) or b"", end - 1)
@@ -239,16 +243,19 @@ def _check_target(url: str) -> None:
 
 
 @contextmanager
-def _new_target(url: str) -> Iterator[Backend]:
-    """Open an empty backend that becomes the store at `url` when the block ends without an error."""
+def _new_target(url: str, seal: Seal | None) -> Iterator[Backend]:
+    """Open an empty backend that becomes the store at `url` when the block ends without an error.
+
+    What is rescued from a sealed store is sealed under the same key.
+    """
     if not locate(url).shared:
-        with new_store(url) as backend:
+        with new_store(url, key=seal) as backend:
             yield backend
         return
     # A store that shares a file or a database with others cannot be renamed, so it is copied.
     with scratch_backend(on_disk=True) as scratch:
         yield scratch
-        with open_backend(url) as target:
+        with open_backend(url, key=seal) as target:
             maintenance.copy(scratch, target)
 
 
