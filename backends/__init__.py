@@ -287,7 +287,7 @@ def store_exists(url: str) -> bool:
 
 def _has_memory(url: str) -> bool:
     try:
-        open_backend(url, create=False).close()
+        _opened(locate(url), create=False, temporary=False).close()
     except BackendMissing:
         return False
     except (BackendBusy, BackendCorrupt):

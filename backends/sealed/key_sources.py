@@ -13,11 +13,8 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from backends.errors import BackendLocked, system_error
-from backends.sealed import ask
+from backends.sealed import COMMAND, FILE, ask
 from backends.sealed.seal import Header, Seal
-
-FILE, COMMAND = "ENGINE_KEY_FILE", "ENGINE_KEY_COMMAND"
-"""The variables of the environment that name a file with a secret, or a command that prints it."""
 
 _SERVICE = "memroot"
 """The name under which the keyring of the system keeps secrets; the user name is the id of the key."""

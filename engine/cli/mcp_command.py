@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import logging
+import os
 import sys
 from typing import TypedDict, Unpack
 
 from backends import locate
+from backends.sealed import COMMAND, FILE
 from engine.base.errors import InvalidInputError, translated
 from engine.base.json_text import encode
 from engine.cli.cli_session import Session
@@ -64,7 +66,8 @@ def mcp(
     Passwords and keys in texts are redacted before the texts are stored, unless --secrets is off.
 
     install lets a client start the server on this store. A copy of the client's file is kept as FILE.bak.
-    Exit code 6: the client has a different entry of this name.
+    ENGINE_KEY_FILE and ENGINE_KEY_COMMAND, if they are set, become a part of the entry. Exit code 6: the
+    client has a different entry of this name.
 
     Args:
         action: The action: install; without it, the server runs.
@@ -131,7 +134,7 @@ def install_server(
         raise InvalidInputError("--name takes at most 64 of the characters A-Z a-z 0-9 _ -")
     client = client_of(given)
     options = [*_options(session, read_only=read_only, profile=profile, mode=mode)]
-    entry = client.entry([*program(), "mcp", *options], {VARIABLE: absolute(session.setting.url)})
+    entry = client.entry([*program(), "mcp", *options], environment(session.setting.url))
     file = client.project_file() if wanted["project"] else client.user_file()
     data = {"client": client.title, "file": str(file), "entry": entry}
     if wanted["printed"]:
@@ -155,6 +158,16 @@ def _options(session: Session, *, read_only: bool, profile: str, mode: str | Non
     for name in ("actor", "wait"):
         words += [f"--{name}", str(getattr(session, name))] if name in session.given else []
     return words
+
+
+def environment(url: str) -> dict[str, str]:
+    """Return the variables of the entry: the store, and where the key of a sealed store comes from."""
+    made = {VARIABLE: absolute(url)}
+    if file := os.environ.get(FILE):
+        made[FILE] = os.path.abspath(file)  # noqa: PTH100  links stay links
+    if line := os.environ.get(COMMAND):
+        made[COMMAND] = line
+    return made
 
 
 def absolute(url: str) -> str:

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 import click
 
 from backends.base import Backend
-from backends.sealed.key_sources import COMMAND, FILE, can_ask, given_secret
+from backends.sealed import COMMAND, FILE
+from backends.sealed.key_sources import can_ask, given_secret
 from backends.sealed.seal import PASSPHRASE, RECOVERY, Seal, new_phrase
 from backends.sealed.sealed_backend import SealedBackend, reseal
 from engine.base.errors import InvalidInputError, LockedError, RefusedError, translated
@@ -56,11 +57,11 @@ def init_sealed(session: Session) -> int:
         if next(backend.scan(), None) is not None:
             raise RefusedError("the store already exists, and is not sealed", hint="`engine seal` seals it")
     seal, phrase = _fresh(session, new_secret(FILE, COMMAND))
-    with session.backend(url, key=seal):
-        pass
-    with session.engine() as engine:
-        status = engine.status()
-    data = {"store": url, "created": True, "store_id": status.store_id, "recovery_phrase": phrase}
+    with session.backend(url, key=seal) as backend:
+        from engine.engine import Engine  # slow to import; nobody should wait for the question
+
+        store_id = Engine(backend, actor=session.actor).status().store_id
+    data = {"store": url, "created": True, "store_id": store_id, "recovery_phrase": phrase}
     return session.out.answer(data, [url, *_said(phrase)])
 
 

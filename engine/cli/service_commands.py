@@ -5,14 +5,15 @@ from __future__ import annotations
 import threading
 import webbrowser
 from collections.abc import Iterator
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import click
 
 from backends.files import scratch_folder
-from engine.base.errors import InvalidInputError, RefusedError
+from backends.sealed import ask
+from engine.base.errors import BusyError, InvalidInputError, NotFoundError, RefusedError
 from engine.base.scopes import Scope
 from engine.base.times import shown_time
 from engine.cli.cli_session import Session
@@ -167,6 +168,9 @@ def served_memories(session: Session, **options: Any) -> Memories:
     memories = Memories(find_served(session.store, session.memory).url, only=only, **options)
     if memories.read_only:
         memories.require_any()
+    if ask:
+        with suppress(BusyError, NotFoundError):
+            memories.touch()  # asks for a key now, because the threads of the server cannot
     return memories
 
 

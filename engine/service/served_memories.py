@@ -17,6 +17,7 @@ from engine.base.errors import (
     ConflictError,
     EngineError,
     InvalidInputError,
+    LockedError,
     NotFoundError,
     RefusedError,
     SystemFailureError,
@@ -147,6 +148,8 @@ class Memories:
         try:
             with translated(), open_backend(self.url, create=False):
                 return True
+        except LockedError:
+            return True
         except NotFoundError:
             return False
 

@@ -273,8 +273,13 @@ class Program:
         Raises:
             EngineError: the program fails, takes too long, prints too much, or prints text that is not UTF-8.
         """
-        # The prompt is in a file, because a pipe would have to be written while the reply is read.
-        with tempfile.TemporaryFile() as stdin:
+        # The prompt is in a file, because a pipe would have to be written while the reply is read. It is
+        # in main memory where the system has such files: the store of its texts may be sealed.
+        with (
+            open(os.memfd_create("prompt"), "w+b")  # noqa: PTH123  a descriptor
+            if hasattr(os, "memfd_create")
+            else tempfile.TemporaryFile()
+        ) as stdin:
             stdin.write(prompt.encode())
             stdin.seek(0)
             try:
