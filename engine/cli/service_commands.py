@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
+from urllib.parse import urlencode
 
 import click
 
@@ -182,14 +183,16 @@ PAGE: Final = """<!doctype html>
 """
 
 
-@command("engine ui", "engine ui --store notes --no-browser")
-def ui(session: Session, *, port: Port = 0, no_browser: bool = False) -> int:
+@command("engine ui", "engine ui --store notes --no-browser", "engine ui --write")
+def ui(session: Session, *, write: bool = False, port: Port = 0, no_browser: bool = False) -> int:
     """Look into a memory with a browser, which checks what it shows.
 
-    Serves a page on this machine only, and changes nothing. Prints the address, which has a token for this
-    run at its end. Ctrl-C or SIGTERM ends it.
+    Serves a page on this machine only. Prints the address, which has a token for this run at its end. Ctrl-C
+    or SIGTERM ends it.
 
     Args:
+        write: Let the page change memories, and erase contents. Events have the actor of --actor. [default:
+            read only]
         port: `PORT` The port; 0 chooses a free port.
         no_browser: Print the address, and open no browser.
     """
@@ -200,12 +203,15 @@ def ui(session: Session, *, port: Port = 0, no_browser: bool = False) -> int:
     from engine.service.service_endpoints import prepare
 
     wait = session.wait if "wait" in session.given else DEFAULT_WAIT
-    memories = served_memories(session, read_only=True, wait=wait)
+    memories = served_memories(session, read_only=not write, wait=wait)
     tokens = Tokens(memories.url)
     with ExitStack() as closing:
         closing.callback(tokens.close)
         listener = closing.enter_context(listening(Settings(port=port)))
-        address = f"{listener.url}/#token={tokens.for_this_run()}"
+        token = tokens.for_this_run(Scope.ADMIN, name=session.actor) if write else tokens.for_this_run()
+        # The commands that the page shows name the store. The address of a database may have a password.
+        store = session.store or ("" if memories.url.startswith("postgresql:") else memories.url)
+        address = f"{listener.url}/#{urlencode({'token': token, 'store': store}, safe=':/~')}"
 
         prepare()
 
@@ -214,7 +220,7 @@ def ui(session: Session, *, port: Port = 0, no_browser: bool = False) -> int:
             if not no_browser:
                 _open(address, closing)
 
-        run(application(memories, Access(tokens, read_only=True)), listener, ready)
+        run(application(memories, Access(tokens, read_only=not write)), listener, ready)
     return 0
 
 

@@ -292,6 +292,11 @@ class Access:
         if self._read_only and scope is not Scope.READ:
             raise RefusedError("this service is read-only", hint="start `engine serve` with --write")
 
+    def scope_on(self, grant: Grant, memory: str) -> Scope | None:
+        """Return the largest scope that a token has on a memory of this service; None without any."""
+        most = Scope.READ if self._read_only else Scope.ADMIN
+        return next((one for one in reversed(Scope) if one <= most and grant.allows(one, memory)), None)
+
 
 def _unauthorized() -> UnauthorizedError:
     return UnauthorizedError(

@@ -165,7 +165,9 @@ def _fixed_paths(schemas: Schemas) -> dict[str, Schema]:
     described = record_of(Described).schema(schemas)
     receipt = record_of(Receipt).schema(schemas)
     names = {"type": "array", "items": {"type": "string"}}
-    listed = {"type": "object", "properties": {"memories": names}, "required": ["memories"]}
+    scopes = {"type": "object", "additionalProperties": {"enum": [scope.name.lower() for scope in Scope]}}
+    parts = {"memories": names, "scopes": scopes}
+    listed = {"type": "object", "properties": parts, "required": list(parts)}
     start = {"name": "start", "in": "query", "schema": {"type": "integer", "minimum": 0}}
     return {
         "/v1/memories": {

@@ -52,10 +52,12 @@ class Naming:
     calls: Calls
 
     async def listed(self, request: Request) -> Response:
-        """Answer `GET /v1/memories` with the names of the memories that the token may read."""
+        """Answer `GET /v1/memories` with the names that the token may read, and its scope on each."""
         grant = await self.calls.grant_of(request)
         names = await self.calls.run(self.calls.memories.names)
-        return answer({"memories": [name for name in names if grant.allows(Scope.READ, name)]})
+        scopes = {name: self.calls.access.scope_on(grant, name) for name in names}
+        readable = {name: scope.name.lower() for name, scope in scopes.items() if scope is not None}
+        return answer({"memories": list(readable), "scopes": readable})
 
     async def create(self, request: Request) -> Response:
         """Answer `POST /v1/memories`."""

@@ -53,7 +53,7 @@ def bearer(token: str) -> dict[str, str]:
 def test_a_token_opens_its_memories_alone(tokens: Tokens, client: TestClient) -> None:
     """What a token permits is listed and answered; other memories are neither."""
     header = bearer(tokens.new("tea", Scope.WRITE, ["team-*"]))
-    assert client.get("/v1/memories", headers=header).json() == {"memories": ["team-tea"]}
+    assert client.get("/v1/memories", headers=header).json()["memories"] == ["team-tea"]
     added = client.post("/v1/memories/team-tea/add", json={"content": "One text."}, headers=header)
     assert added.status_code == 200
     (found,) = client.get("/v1/memories/team-tea/recent", headers=header).json()

@@ -108,7 +108,7 @@ def test_a_token_for_one_memory_does_not_see_another(tmp_path: Path) -> None:
     for name in ("mine", "yours"):
         Engine.open(url, memory=name).close()
     with client_of(url, as_="me", me={"mine": Scope.ADMIN}) as client:
-        assert client.get("/v1/memories").json() == {"memories": ["mine"]}
+        assert client.get("/v1/memories").json() == {"memories": ["mine"], "scopes": {"mine": "admin"}}
         for name in ("yours", "none"):
             assert client.get(f"/v1/memories/{name}").status_code == 403
             assert client.delete(f"/v1/memories/{name}").status_code == 403

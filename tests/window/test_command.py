@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from urllib.parse import urldefrag
+from urllib.parse import parse_qsl, urldefrag
 
 import httpx2
 import pytest
@@ -59,7 +59,9 @@ def test_the_address_leads_to_the_window_and_has_a_token_that_only_reads(store: 
     """The page is served on this machine; the token finds texts and changes nothing."""
     with shown(store, "--no-browser") as (_, address):
         url, fragment = urldefrag(address)
-        token = fragment.removeprefix("token=")
+        given = dict(parse_qsl(fragment))
+        token = given["token"]
+        assert given["store"] == store
         assert re.fullmatch(r"http://127\.0\.0\.1:\d+/", url)
         with httpx2.Client(base_url=url, headers={"authorization": f"Bearer {token}"}) as client:
             page = client.get("/")
@@ -69,6 +71,18 @@ def test_the_address_leads_to_the_window_and_has_a_token_that_only_reads(store: 
             found = client.post("/v1/memories/~/recall", json={"query": "kettle"}).json()
             assert len(found["hits"]) == 1
             assert client.post("/v1/memories/~/add", json={"content": "x"}).status_code == 403
+
+
+def test_a_page_that_may_write_has_a_token_that_may(store: str) -> None:
+    """With `--write`, the events have the actor of the command line, and contents can be erased."""
+    with shown(store, "--no-browser", "--write", "--actor", "dana") as (_, address):
+        url, fragment = urldefrag(address)
+        token = dict(parse_qsl(fragment))["token"]
+        with httpx2.Client(base_url=url, headers={"authorization": f"Bearer {token}"}) as client:
+            assert client.get("/v1/memories").json()["scopes"] == {"~": "admin"}
+            assert client.post("/v1/memories/~/add", json={"content": "It is red."}).status_code == 200
+            (added,) = client.post("/v1/memories/~/recent", json={"limit": 1}).json()
+    assert added["actor"] == "dana"
 
 
 def test_the_browser_gets_the_token_in_a_private_file(store: str, tmp_path: Path) -> None:
