@@ -1,12 +1,11 @@
 // The differences between two states of a memory: atoms, with their texts word by word, and connections.
 
-import { differences } from "./differences.mjs";
+import { differenceNode } from "./differences.mjs";
 import { element, quoted, visible } from "./dom.mjs";
 import { counted } from "./facts.mjs";
 
 const OPEN_MAX = 10;
 const TITLE_CHARACTERS = 160;
-const ELEMENTS = { same: "span", gone: "del", new: "ins" };
 
 /** Return the lists of the atoms and of the connections that differ, at most `most` of each. */
 export async function changeLists(memory, { atoms, edges }, route, most) {
@@ -33,7 +32,6 @@ function atomChange({ id, change, title, fields, before, after, reason }, titles
   const others = Object.keys(fields).filter((name) => name !== "tags");
   const [had, has] = fields.tags ?? [[], []];
   const tags = [...had.filter((tag) => !has.includes(tag)).map((tag) => ["del", tag]), ...has.filter((tag) => !had.includes(tag)).map((tag) => ["ins", tag])];
-  const text = before === null && after === null ? null : differences(before ?? "", after ?? "");
   const wasThere = change !== "added" && route.moment() !== null;
   return element(
     "li",
@@ -47,6 +45,6 @@ function atomChange({ id, change, title, fields, before, after, reason }, titles
     others.length > 0 ? element("p", { class: "small muted" }, "changed: ", quoted(others.join(", "))) : null,
     tags.length > 0 ? element("p", { class: "row small" }, ...tags.map(([kind, tag]) => element(kind, {}, "#", quoted(tag)))) : null,
     reason ? element("p", { class: "small" }, "Reason: ", quoted(reason)) : null,
-    text === null ? null : element("p", { class: "change folded", dir: "auto", tabindex: "0", role: "group", "aria-label": "Difference" }, ...text.map(({ kind, text: run }) => element(ELEMENTS[kind], {}, ...visible(run)))),
+    before === null && after === null ? null : differenceNode(before, after),
   );
 }

@@ -1,5 +1,6 @@
 // Commands for a shell. What a memory holds is data: it is quoted, and no command is made of what cannot be quoted.
 
+import { storeName } from "./client.mjs";
 import { element, mark } from "./dom.mjs";
 
 const PLAIN = /^[A-Za-z0-9_][A-Za-z0-9_.:/-]*$/;
@@ -31,8 +32,11 @@ export function commandNode(line) {
   return element("div", { class: "command" }, code, copy);
 }
 
-/** Return the part of each command that selects a memory. */
-export const selecting = ({ name }) => (name === "~" ? "" : command` --memory ${name}`);
+/** Return the part of each command that selects the store and the memory. */
+export function selecting({ name }) {
+  const parts = [storeName() === "" ? "" : command` --store ${storeName()}`, name === "~" ? "" : command` --memory ${name}`];
+  return parts.includes(null) ? null : parts.join("");
+}
 
 /** Return a command of `engine` for a memory. */
 export const engine = (memory, line) => {

@@ -115,3 +115,13 @@ export function openToken(why, changed) {
   at("token").replaceChildren(form);
   at("token").showModal();
 }
+
+const KEYS = { "/": "to the search field", "↑ ↓": "from hit to hit", Enter: "read the hit", Escape: "close what is read", e: "edit the text that is read", "?": "show these keys" };
+
+/** Open the dialog that lists the keys. */
+export function openHelp() {
+  if (document.querySelector("dialog[open]") !== null) return;
+  const close = element("button", { class: "button", type: "button", onclick: () => at("help").close() }, "Close");
+  at("help").replaceChildren(element("div", {}, element("h2", { id: "help-title" }, "Keys"), details(Object.entries(KEYS).map(([key, words]) => [key, words])), element("div", { class: "buttons" }, close)));
+  at("help").showModal();
+}

@@ -1,11 +1,23 @@
 // What changed between two texts, word by word.
 
+import { element, visible } from "./dom.mjs";
+
 const WORDS_MAX = 2_000;
+
+const ELEMENTS = { same: "span", gone: "del", new: "ins" };
+
+/** Return an element with two texts in one: what is gone is struck out, and what is new is underlined. */
+export const differenceNode = (before, after, isFolded = true) =>
+  element(
+    "p",
+    isFolded ? { class: "change folded", dir: "auto", tabindex: "0", role: "group", "aria-label": "Difference" } : { class: "change", dir: "auto" },
+    ...differences(before ?? "", after ?? "").map(({ kind, text }) => element(ELEMENTS[kind], {}, ...visible(text))),
+  );
 
 const parts = (text) => text.match(/\s+|[\p{L}\p{N}_]+|[^\s\p{L}\p{N}_]/gu) ?? [];
 
 /** Return runs {kind, text} of two texts: "same", "gone" or "new". Texts too long to compare are gone and new as a whole. */
-export function differences(before, after) {
+function differences(before, after) {
   const [old, now] = [parts(before), parts(after)];
   let start = 0;
   while (start < old.length && start < now.length && old[start] === now[start]) start++;

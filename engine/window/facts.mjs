@@ -98,6 +98,14 @@ export const second = (microseconds) => moment(microseconds).replace(/\.\d{3} UT
 /** Return a time of the service, in ISO 8601 and UTC, to the second. */
 export const day = (time) => time.replace("T", " ").replace(/(\.\d+)?Z$/, " UTC");
 
+const DAY = new Intl.DateTimeFormat("en-GB", { weekday: "long", day: "numeric", month: "long", year: "numeric", timeZone: "UTC" });
+
+/** Return the day of a time, in microseconds since 1970, in UTC, in words. */
+export const dayOf = (microseconds) => (Math.abs(Number(microseconds)) > 8.64e18 ? moment(microseconds) : DAY.format(Number(microseconds / 1000n)));
+
+/** Return the hour and minute of a time, in microseconds since 1970, in UTC. */
+export const minuteOf = (microseconds) => second(microseconds).slice(11, 16);
+
 export const counted = (number, noun) => `${number.toLocaleString("en")} ${noun}${number == 1 ? "" : "s"}`;
 
 const chips = (words) =>

@@ -2,7 +2,7 @@
 
 import { element, quoted } from "./dom.mjs";
 
-const TAGS_MAX = 200;
+const WORDS_MAX = 500;
 const PROVENANCES = ["internal", "external", "quarantine"];
 
 const text = (attributes) => element("input", { type: "text", autocomplete: "off", spellcheck: "false", ...attributes });
@@ -12,8 +12,8 @@ const choice = (words) => element("select", {}, ...words.map((word) => element("
 /** Each kind of filter: its name in the form, what stands before its word in a chip, and the field for the word. */
 const KINDS = {
   tags: ["Tag", "#", () => text({ list: "known-tags", placeholder: "kitchen" })],
-  buckets: ["Bucket", "in ", () => text({ placeholder: "inbox" })],
-  sources: ["Source", "from ", () => text({ placeholder: "notes/kettle.md, or notes/*" })],
+  buckets: ["Bucket", "in ", () => text({ list: "known-buckets", placeholder: "inbox" })],
+  sources: ["Source", "from ", () => text({ list: "known-sources", placeholder: "notes/kettle.md, or notes/*" })],
   provenances: ["Provenance", "provenance ", () => choice(PROVENANCES)],
   since: ["Since", "since ", date],
   until: ["Before", "before ", date],
@@ -45,13 +45,13 @@ export function showChips(bar, route, go, last) {
   bar.hidden = filters.length === 0;
 }
 
-/** Return the parts of the form that adds a filter. `add` is called with a part and a word; `tags` gives the known tags. */
-export function filterForm(add, tags, close) {
+/** Return the parts of the form that adds a filter. `add` is called with a part and a word; `words` gives the known words of each kind. */
+export function filterForm(add, words, close) {
   const place = element("span", { class: "narrow-word" });
   const kind = choice([]);
   kind.setAttribute("aria-label", "Kind of filter");
   kind.append(...Object.entries(KINDS).map(([part, [name]]) => element("option", { value: part }, name)));
-  const known = element("datalist", { id: "known-tags" });
+  const known = ["tags", "buckets", "sources"].map((part) => element("datalist", { id: `known-${part}` }));
   const use = () => {
     const [name, , make] = KINDS[kind.value];
     const field = make();
@@ -61,7 +61,7 @@ export function filterForm(add, tags, close) {
   };
   kind.addEventListener("change", use);
   use();
-  fillKnown(known, tags);
+  fillKnown(known, words);
   const submit = (event) => {
     event.preventDefault();
     const word = place.firstChild.value.trim().replace(kind.value === "tags" ? /^#/ : "", "");
@@ -79,17 +79,13 @@ export function filterForm(add, tags, close) {
     { class: "narrow", "aria-label": "Add a filter", onsubmit: submit, onkeydown: escape },
     kind,
     place,
-    known,
+    ...known,
     element("button", { class: "button", type: "submit" }, "Add"),
   );
 }
 
-/** Put the tags of the memory, most frequent first, behind the field. Without them, tags can still be typed. */
-async function fillKnown(known, tags) {
-  try {
-    const most = Object.entries(await tags()).sort(([, a], [, b]) => b - a);
-    known.replaceChildren(...most.slice(0, TAGS_MAX).map(([tag]) => element("option", { value: tag })));
-  } catch {
-    known.replaceChildren();
-  }
+/** Put the known words behind the fields. Without them, words can still be typed. */
+async function fillKnown(lists, words) {
+  const known = await words().catch(() => ({}));
+  for (const list of lists) list.replaceChildren(...(known[list.id.slice("known-".length)] ?? []).slice(0, WORDS_MAX).map((value) => element("option", { value })));
 }

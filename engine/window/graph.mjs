@@ -1,6 +1,6 @@
 // Graph: the bright nodes of a question or the names across it, and what is around an atom or entity.
 
-import { element, mark } from "./dom.mjs";
+import { element, mark, quoted } from "./dom.mjs";
 import { counted } from "./facts.mjs";
 import { checking } from "./failures.mjs";
 import { checkGraph } from "./graph_checks.mjs";
@@ -9,8 +9,10 @@ import { Graph } from "./graph_model.mjs";
 import { brightNodes, namesAcross, neighbourhood } from "./graph_sources.mjs";
 import { GraphView } from "./graph_view.mjs";
 import { explained, unchanged, unprovable } from "./marks.mjs";
+import { NO_FILTERS } from "./routes.mjs";
 
 const ANSWER = "answer";
+const WAYS_MAX = 8;
 
 /** What is shown, kept so that it grows in place: the memory, the question, and the graph. */
 let kept = { memory: null, question: "", graph: new Graph() };
@@ -21,6 +23,7 @@ let view = null;
 export async function graphed({ memory, trust, route, signal }) {
   const focused = document.activeElement;
   const question = route.to({ around: [], atom: null, memory: memory.name });
+  if (route.query.trim() === "" && route.around.length === 0) return [wayForm(route), element("div", { class: "card empty" }, element("h2", {}, "What is connected with what"), element("p", {}, "Ask for the way between two names, or type a question and choose Graph. “Draw them as a graph”, beside the connections of a text, draws what is around it."))];
   const keys = [...(route.query.trim() === "" ? [] : [ANSWER]), ...route.around];
   view ??= new GraphView(expand);
   const isNew = kept.memory !== memory || kept.question !== question;
@@ -54,7 +57,7 @@ function expand({ id }) {
 }
 
 function nodesOf(graph, given, route) {
-  if (graph.nodes.size === 0) return [choice(route), element("div", { class: "card empty" }, element("h2", {}, "Nothing found"))];
+  if (graph.nodes.size === 0) return [wayForm(route), choice(route), element("div", { class: "card empty" }, element("h2", {}, "Nothing found"))];
   const found = element("div", { class: "summary" });
   const list = listOf(graph, { route, expand });
   const legend = element("ul", { class: "legend", "aria-label": "Types of relations" }, ...legendRows(graph));
@@ -67,7 +70,9 @@ function nodesOf(graph, given, route) {
   };
   checking(found, () => checkGraph(graph, given, tell));
   return [
+    wayForm(route),
     choice(route),
+    graph.ways.length === 0 ? "" : element("ol", { class: "ways card said" }, ...graph.ways.slice(0, WAYS_MAX).map((way) => element("li", {}, quoted(way)))),
     found,
     element(
       "div",
@@ -76,7 +81,7 @@ function nodesOf(graph, given, route) {
       unprovable("That these are all, and how bright and strong they are"),
       ...graph.left.map((words) => element("span", {}, `Left out: ${words}`)),
     ),
-    element("section", { class: "card graph", "aria-label": "Drawing" }, view.root, legend),
+    element("section", { class: "card graph", "aria-label": "Drawing" }, view.root, legend, view.pictureButtons()),
     element("h2", {}, "The same as a list"),
     list.node,
   ];
@@ -95,6 +100,18 @@ function summaryOf({ open, atoms, unproved, altered, links, proved: right, refus
     said === 0 ? null : unprovable(counted(said, "relation")),
     isAny ? explained() : null,
   ].filter((node) => node !== null);
+}
+
+/** Return the form that asks for the ways between two names. */
+function wayForm(route) {
+  const [from, to] = route.form === "names" ? route.query.split(" and ") : [];
+  const field = (name, words, value = "") => element("label", { class: "field" }, element("span", {}, words), element("input", { type: "text", name, value, required: true, autocomplete: "off" }));
+  const submit = (event) => {
+    event.preventDefault();
+    const asked = new FormData(event.target);
+    location.hash = route.to({ ...NO_FILTERS, query: `${asked.get("from")} and ${asked.get("to")}`, form: "names", view: "graph", around: [] });
+  };
+  return element("form", { class: "moments", "aria-label": "The way between two names", onsubmit: submit }, field("from", "From", from), field("to", "to", to), element("button", { class: "button", type: "submit" }, "Show the way"));
 }
 
 /** Return the choice between the texts and the names that answer a question. */

@@ -4,9 +4,8 @@
 import { outcomeOf, titleOf } from "./atoms.mjs";
 import { NOT_FOUND, codeOfType } from "./edge_types.mjs";
 import { failed, unprovable } from "./marks.mjs";
-import { openAtoms } from "./opened.mjs";
+import { expected, openAtoms } from "./opened.mjs";
 import { Refused } from "./verifier/index.mjs";
-import { CallFailed } from "./client.mjs";
 
 const AT_ONCE = 50;
 const BUILT_IN = ["related_to", "derived_from", "contradicts", "supersedes", "part_of", "references"];
@@ -55,12 +54,6 @@ async function claimsOfLinks(links, given) {
       else link.claims = [`edge ${src} ${code} ${dst} live sealed`];
     }
   }
-}
-
-/** Return an error that the service or a proof caused; another one is a fault of this page. */
-function expected(error) {
-  if (!(error instanceof Refused || error instanceof CallFailed)) throw error;
-  return error;
 }
 
 async function codeOf({ type, edge }, given) {

@@ -10,12 +10,14 @@ const NAMES_MAX = 12;
 const PATTERNS_MAX = 1500;
 const RING = 7;
 const CROWDED = 120;
+/** How wide the ribbon through the texts of one source is. */
+const RIBBON = 34;
 
 /** Return the colours and the font of the page, as they are now. */
 export function inksOf(root) {
   const styles = getComputedStyle(root);
   const of = (name) => styles.getPropertyValue(`--${name}`).trim();
-  const names = ["ink", "muted", "surface", "accent", "accent-soft", "refused", "edge"];
+  const names = ["ink", "muted", "surface", "accent", "accent-soft", "refused", "edge", "second-soft"];
   const relations = Array.from({ length: COLOURS }, (_, at) => of(`relation-${at}`));
   return { ...Object.fromEntries(names.map((name) => [name, of(name)])), relations, font: styles.fontFamily };
 }
@@ -26,15 +28,28 @@ export function radiusOf(node, scale) {
   return Math.max(1.5, full * Math.min(1.25, Math.max(0.35, scale)));
 }
 
-/** Draw `graph` as `camera` sees it; `chosen` is a node or null, `inks` are of `inksOf`, `covered` are boxes without text. */
+/** Draw `graph` as `camera` sees it, and return the labels with their boxes; `chosen` is a node or null, `inks` are of `inksOf`, `covered` are boxes without text. */
 export function draw(context, graph, camera, { chosen, inks, looks, covered }) {
   const { width, height } = camera;
   context.clearRect(0, 0, width, height);
   context.lineCap = "butt";
   const near = chosen === null ? null : new Set([chosen, ...chosen.links.map((link) => otherEnd(link, chosen))]);
+  drawRibbons(context, graph, camera, inks);
   drawLinks(context, graph, camera, { chosen, inks, looks });
   const seen = drawNodes(context, graph, camera, { chosen, inks, near });
-  drawTexts(context, seen, camera, { chosen, inks, looks, near, covered });
+  return drawTexts(context, seen, camera, { chosen, inks, looks, near, covered });
+}
+
+/** Draw one ribbon through the nodes of each source, in their order. */
+function drawRibbons(context, graph, camera, inks) {
+  Object.assign(context, { strokeStyle: inks["second-soft"], lineJoin: "round", lineCap: "round", lineWidth: RIBBON });
+  context.setLineDash([]);
+  for (const nodes of graph.groups()) {
+    context.beginPath();
+    for (const { place } of nodes) context.lineTo(...camera.seen(place));
+    context.stroke();
+  }
+  context.lineCap = "butt";
 }
 
 const otherEnd = ({ from, to }, node) => (from === node ? to : from);
@@ -136,6 +151,7 @@ function drawTexts(context, seen, camera, { chosen, inks, looks, near, covered }
     context.font = `${item.isProved ? "" : "italic "}500 11px ${inks.font}`;
     write(context, item.text, left, (top + bottom) / 2, inks.relations[looks.get(item.type).colour], inks);
   }
+  return labels;
 }
 
 /** Return the links of the chosen node that have their type written beside them: where they are few, and long enough. */

@@ -18,6 +18,9 @@ export class Graph {
     this.nodes = new Map();
     this.links = new Map();
     this.looks = new Map();
+    /** Pairs of ids of one source, which stand together; and the ways between names, in words. */
+    this.ties = [];
+    this.ways = [];
     /** What was left out of the parts, in words. */
     this.left = [];
   }
@@ -28,7 +31,9 @@ export class Graph {
     for (const node of part.nodes) if (!nodes.has(node.id)) nodes.set(node.id, { ...node, label: labelOf(node), links: [], isOpen: false, place: null, outcome: null });
     const fresh = part.links.filter((link) => !this.links.has(link.key) && link.src !== link.dst);
     const fixed = new Map([...this.nodes.values()].map(({ id, place }) => [id, place]));
-    const pairs = [...this.links.values(), ...fresh].map(({ src, dst }) => [src, dst]);
+    this.ties.push(...(part.ties ?? []));
+    this.ways.push(...(part.ways ?? []));
+    const pairs = [...this.ties, ...[...this.links.values(), ...fresh].map(({ src, dst }) => [src, dst])];
     const places = await laidOut([...nodes.keys()], pairs, fixed, pause);
     for (const node of nodes.values()) node.place = places.get(node.id);
     this.nodes = nodes;
@@ -49,6 +54,13 @@ export class Graph {
   rename(node, title) {
     node.title = title;
     node.label = labelOf(node);
+  }
+
+  /** Return the nodes of each source that has several, in the order of the source. */
+  groups() {
+    const groups = new Map();
+    for (const node of this.nodes.values()) if ((node.told?.source ?? null) !== null) groups.set(node.told.source, [...(groups.get(node.told.source) ?? []), node]);
+    return [...groups.values()].filter((nodes) => nodes.length > 1).map((nodes) => nodes.sort((one, other) => one.told.sequence - other.told.sequence));
   }
 
   /** Return the nodes, the most important first. */

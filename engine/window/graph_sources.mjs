@@ -7,10 +7,10 @@ const HITS = 30;
 const PATHS = 30;
 const EDGES = 5000;
 const TITLES_AT_ONCE = 1000;
+/** Relations of all texts of a source with each other, which are drawn as one ribbon. */
+const OF_SOURCE = ["same_source", "next_in_source"];
 /** Why a link that is no edge has no claim, by its type. */
 const REASONS = {
-  next_in_source: "no claim is about the order of a source",
-  same_source: "no claim is about sources",
   shares_bucket: "no claim is about buckets",
   together: "no claim is about names that occur together",
 };
@@ -26,7 +26,8 @@ const link = (src, type, dst, { directed = true, edge = null, tags = [], why = "
 export async function brightNodes(memory, route, signal) {
   const graph = await memory.call("structured_graph", { query: route.query, limit: HITS, ...route.narrowing() }, signal);
   const nodes = graph.nodes.map((node) => ({ id: node.id, title: node.title ?? node.snippet, bright: node.brightness, told: node, kind: "atom" }));
-  return { nodes, links: graph.relations.map(relation), left: graph.omitted, rest: "weaker relations" };
+  const ties = graph.relations.filter(({ kind }) => OF_SOURCE.includes(kind)).map(({ src, dst }) => [src, dst]);
+  return { nodes, ties, links: graph.relations.filter(({ kind }) => !OF_SOURCE.includes(kind)).map(relation), left: graph.omitted, rest: "weaker relations" };
 }
 
 function relation({ kind, src, dst, directed, strength, names }) {
@@ -58,7 +59,8 @@ export async function namesAcross(memory, route, signal) {
     const directed = step.kind === "relation";
     return link(from, type, to, { directed, edge: directed ? { src: from, type, dst: to } : null, why: REASONS.together, strength: step.strength, words });
   });
-  return { nodes, links: [...new Map(links.map((one) => [one.key, one])).values()], left: graph.omitted, rest: "weaker paths" };
+  const ways = graph.paths.map(({ names, steps }) => names.map((name, at) => (at === 0 ? name : `${steps[at - 1].forward ? "" : "← "}${(steps[at - 1].relation ?? "together with").replaceAll("_", " ")}${steps[at - 1].forward ? " →" : ""} ${name}`)).join(" "));
+  return { nodes, ways, links: [...new Map(links.map((one) => [one.key, one])).values()], left: graph.omitted, rest: "weaker paths" };
 }
 
 /** Return an atom or entity, and everything that an edge joins with it. */

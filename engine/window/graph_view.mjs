@@ -5,6 +5,7 @@ import { counted } from "./facts.mjs";
 import { Camera } from "./graph_camera.mjs";
 import { control } from "./graph_controls.mjs";
 import { draw, inksOf, radiusOf } from "./graph_drawing.mjs";
+import { mermaidOf, svgOf } from "./graph_picture.mjs";
 import { addressOf, expandButton, titleNodes } from "./graph_list.mjs";
 import { isOpened } from "./graph_model.mjs";
 
@@ -81,8 +82,23 @@ export class GraphView {
       const dense = this.canvas.width / Math.max(1, this.camera.width);
       context.setTransform(dense, 0, 0, dense, 0, 0);
       const covered = [this.buttons, this.bar].filter(({ hidden }) => !hidden).map(boxOf);
-      draw(context, this.graph, this.camera, { chosen: this.chosen, inks: inksOf(this.root), looks: this.graph.looks, covered });
+      draw(context, this.graph, this.camera, this.given(covered));
     });
+  }
+
+  given(covered = []) {
+    return { chosen: this.chosen, inks: inksOf(this.root), looks: this.graph.looks, covered };
+  }
+
+  /** Return the buttons that keep what is seen as a picture or as a text. */
+  pictureButtons() {
+    const drawn = () => draw(this.canvas.getContext("2d"), this.graph, this.camera, this.given());
+    const svg = () => save(new Blob([svgOf(this.graph, this.camera, this.given(), drawn())], { type: "image/svg+xml" }), "graph.svg");
+    const mermaid = async ({ target }) => {
+      await navigator.clipboard.writeText(mermaidOf(this.graph));
+      target.textContent = "Copied";
+    };
+    return element("p", { class: "row" }, "Keep the picture:", this.button("SVG", "SVG", svg), this.button("PNG", "PNG", () => this.canvas.toBlob((blob) => save(blob, "graph.png"))), this.button("Copy for Mermaid", "Copy for Mermaid", mermaid));
   }
 
   nodeAt([x, y]) {
@@ -147,6 +163,13 @@ export class GraphView {
     }
     if (this.chosen !== null && this.camera.follow(this.chosen.place)) this.movedByPerson();
   }
+}
+
+/** Keep data as a file of the person. */
+function save(blob, name) {
+  const href = URL.createObjectURL(blob);
+  element("a", { href, download: name }).click();
+  setTimeout(() => URL.revokeObjectURL(href), 10_000);
 }
 
 const boxOf = ({ offsetLeft: left, offsetTop: top, offsetWidth, offsetHeight }) => ({ left, top, right: left + offsetWidth, bottom: top + offsetHeight });

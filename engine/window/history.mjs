@@ -1,7 +1,7 @@
 // The history of an atom, from its last event back to the first: each event names the one before, so none is left out.
 
-import { differences } from "./differences.mjs";
-import { element, quoted, visible } from "./dom.mjs";
+import { differenceNode } from "./differences.mjs";
+import { element, quoted } from "./dom.mjs";
 import { counted, second } from "./facts.mjs";
 import { alteredNode, failed, proved, said } from "./marks.mjs";
 import { openHistory } from "./opened.mjs";
@@ -38,7 +38,7 @@ export function historyCard(history) {
   let before = null;
   const rows = history.events.map((event) => {
     const text = event.body?.content ?? null;
-    const change = text === null || before === null || text === before ? null : changeOf(before, text);
+    const change = text === null || before === null || text === before ? null : differenceNode(before, text, false);
     before = text ?? before;
     return element("li", {}, proved(`event ${event.seq}`, eventNode(event, change)), alteredNode(alterations(history.told.get(event.seq), event)));
   });
@@ -54,12 +54,4 @@ const eventNode = ({ seq, kind, actor, time, body }, change) =>
     body === null ? said("Its content is gone, or the service makes no proof of it.") : null,
     body?.reason ? element("p", { class: "small" }, "Reason: ", quoted(body.reason)) : null,
     change,
-  );
-
-const ELEMENTS = { same: "span", gone: "del", new: "ins" };
-const changeOf = (before, after) =>
-  element(
-    "p",
-    { class: "change", dir: "auto" },
-    ...differences(before, after).map(({ kind, text }) => element(ELEMENTS[kind], {}, ...visible(text))),
   );

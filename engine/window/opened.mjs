@@ -23,12 +23,18 @@ const HELD = /^this claim holds instead: (?:(no-atom)|atom|tags) (\S+)(?: (\w+))
 /** Why something that the service names is not proved: it is no id. */
 const NO_ID = new Refused("form", "the service names something that is no id");
 
+/** Return an error that the service or a proof caused; another one is a fault of this page. */
+export function expected(error) {
+  if (!(error instanceof Refused || error instanceof CallFailed)) throw error;
+  return error;
+}
+
 /** Return what is made of each key; if it is refused together, of each alone. An error is what a key is refused for. */
 async function together(trust, keys, open) {
   try {
     return await open(keys);
   } catch (error) {
-    if (!(error instanceof Refused || error instanceof CallFailed)) throw error;
+    expected(error);
     const isOfAll = keys.length === 1 || error instanceof CallFailed || trust.refused !== null;
     if (isOfAll) return new Map(keys.map((key) => [key, error]));
     const alone = new Map();
@@ -138,20 +144,22 @@ const checked = (event, id) => (event instanceof Error || event.id === id ? even
 
 const BUILT_IN = ["related_to", "derived_from", "contradicts", "supersedes", "part_of", "references"];
 
-/** Return the live edges of an atom, all of them: {src, type, dst, seq}. `type` is a name, or the code of a predicate. */
-export async function openEdges(trust, id, types = null) {
-  const words = (direction) => (types ?? [""]).map((type) => `edges-${direction} ${id} ${type}`.trim());
-  const [from, to] = types === null ? [words("from"), words("to")] : [words("from"), []];
-  const facts = await factsOf(trust, [...from, ...to]);
-  const listed = (claims, ends) =>
-    claims.flatMap((claim) => facts.get(claim).edges).filter(({ value }) => value.state === 0).map(({ type, other, value }) => ({
-      ...ends(uuid(other)),
-      type: type.length === 1 ? BUILT_IN[type[0] - 1] ?? toHex(type) : toHex(type),
-      seq: Number(value.payload_seq),
-    }));
+/** Return the live edges of atoms, all of them: {src, type, dst, seq}. `type` is a name, or the code of a predicate. */
+export async function openEdges(trust, ids, types = null) {
+  const claims = (direction) => ids.flatMap((id) => (types ?? [""]).map((type) => [`edges-${direction} ${id} ${type}`.trim(), id]));
+  const [from, to] = types === null ? [claims("from"), claims("to")] : [claims("from"), []];
+  const facts = await factsOf(trust, [...from, ...to].map(([claim]) => claim));
+  const listed = (some, ends) =>
+    some.flatMap(([claim, id]) =>
+      facts.get(claim).edges.filter(({ value }) => value.state === 0).map(({ type, other, value }) => ({
+        ...ends(id, uuid(other)),
+        type: type.length === 1 ? BUILT_IN[type[0] - 1] ?? toHex(type) : toHex(type),
+        seq: Number(value.payload_seq),
+      })),
+    );
   return {
-    from: listed(from, (other) => ({ src: id, dst: other })),
-    to: listed(to, (other) => ({ src: other, dst: id })),
+    from: listed(from, (id, other) => ({ src: id, dst: other })),
+    to: listed(to, (id, other) => ({ src: other, dst: id })),
   };
 }
 

@@ -33,7 +33,7 @@ async function stepsFrom(trust, id, first) {
     const fresh = level.filter(({ dst }) => !seen.has(dst) && seen.add(dst) && seen.size <= ATOMS_MAX);
     found.push(...fresh.map((edge) => ({ ...edge, hops })));
     level = [];
-    for (const { dst } of fresh) level.push(...(await openEdges(trust, dst, DERIVATION).catch(() => ({ from: [] }))).from.slice(0, EDGES_MAX));
+    for (const { dst } of fresh) level.push(...(await openEdges(trust, [dst], DERIVATION).catch(() => ({ from: [] }))).from.slice(0, EDGES_MAX));
   }
   return found;
 }

@@ -1,38 +1,44 @@
-// What is shown before a question: how much there is, the tags, and what was added last.
+// What is shown before a question: pages and conversations, names, days and tags, what changed since the last visit, and
+// what waits for somebody.
 
-import { atomLink, distinct, outcomeOf } from "./atoms.mjs";
+import { atomLink, distinct, titleOf } from "./atoms.mjs";
 import { command, commandNode, engine } from "./commands.mjs";
-import { element, quoted } from "./dom.mjs";
-import { counted, second } from "./facts.mjs";
+import { element, visible } from "./dom.mjs";
+import { counted, dayOf, second } from "./facts.mjs";
 import { checking } from "./failures.mjs";
-import { alteredNode, failed, proved, said, summary, unprovable } from "./marks.mjs";
-import { eventsOf, openAtoms } from "./opened.mjs";
+import { proved, provenanceMark, said, summary, unprovable } from "./marks.mjs";
+import { openAtoms } from "./opened.mjs";
+import { pageName } from "./pages.mjs";
+import { NO_FILTERS } from "./routes.mjs";
 import { tagWord } from "./search.mjs";
 
 const TAGS_MAX = 24;
-const RECENT = 10;
+/** So many of the atoms that were added last are looked through for their sources. */
+const RECENT = 200;
+const SHOWN_MAX = 18;
+const NAMES_MAX = 1_000;
 
-export async function overview({ memory, trust, route, signal }) {
+export async function overview(given) {
+  const { memory, route, signal } = given;
   const moment = route.moment();
-  const [status, tags, recent] = await Promise.all([
+  const [status, open, tags, recent, entities] = await Promise.all([
     moment === null ? memory.call("status", {}, signal) : null,
+    moment === null ? memory.call("conflicts", {}, signal) : [],
     memory.call("tags", {}, signal),
     memory.call("recent", { limit: RECENT }, signal),
+    memory.call("find", { kinds: ["entity"], form: "short", limit: NAMES_MAX }, signal),
   ]);
+  const isEmpty = status?.live_atoms === 0;
+  const chips = [...chipsOf(tags.people, route), ...chipsOf(tags.dreamer, route)];
   return [
     element(
       "div",
       { class: "card empty" },
       element("h2", { class: "atom-title" }, moment === null ? "What is in this memory?" : "What was in this memory?"),
-      ...(status?.live_atoms === 0
-        ? empty(memory)
-        : [
-            element("p", { class: "muted" }, ...(moment === null ? countsOf(status) : [`There were ${counted(moment + 1, "event")}. Ask a question about this moment.`])),
-            ...chips(tags.people, route),
-            ...(Object.keys(tags.dreamer).length === 0 ? [] : [element("p", { class: "muted" }, "Found by dreams:"), ...chips(tags.dreamer, route)]),
-          ]),
+      ...(isEmpty ? empty(memory) : [element("p", { class: "muted" }, ...(moment === null ? countsOf(status) : [`There were ${counted(moment + 1, "event")}. Ask a question about this moment.`])), ...(moment === null ? news(status, open, given) : [])]),
     ),
-    recent.length === 0 ? null : recentCard(recent, trust, route),
+    isEmpty ? null : await namedCard(recent, entities, tags, given),
+    chips.length === 0 ? null : element("section", { class: "card stack" }, element("h2", {}, "Tags"), ...chips),
   ].filter((node) => node !== null);
 }
 
@@ -45,40 +51,54 @@ const empty = (memory) => [
 
 const countsOf = (status) => [said(`${counted(status.live_atoms, "atom")}, ${counted(status.events, "event")}.`), " Ask a question, or press / to search."];
 
-function chips(tags, route) {
+/** Return what changed since this browser was here, and what waits to be settled. */
+function news({ events }, open, { trust, route }) {
+  const isNew = trust.visited !== null && trust.visited < events;
+  const since = isNew ? element("a", { href: route.to({ view: "time", at: String(trust.visited - 1) }) }, said(`${counted(events - trust.visited, "event")} since your last visit`)) : null;
+  const waiting = open.length === 0 ? null : element("a", { href: route.to({ view: "upkeep" }) }, said(`${counted(open.length, "conflict")} to settle`));
+  return [element("p", { class: "row" }, since, waiting)];
+}
+
+function chipsOf(tags, route) {
   const most = Object.entries(tags).sort(([, a], [, b]) => b - a);
-  return most.length === 0 ? [] : [element("div", { class: "chips said" }, ...most.slice(0, TAGS_MAX).map(([tag, count]) => tagLink(tag, count, route)))];
+  const link = ([tag, count]) => element("a", { class: "chip", href: route.to({ tags: [tag], query: "" }) }, tagWord(tag), element("span", { class: "muted" }, count.toLocaleString("en")));
+  return most.length === 0 ? [] : [element("div", { class: "chips said" }, ...most.slice(0, TAGS_MAX).map(link))];
 }
 
-const tagLink = (tag, count, route) =>
-  element(
-    "a",
-    { class: "chip", href: route.to({ tags: [tag], query: "" }) },
-    tagWord(tag),
-    element("span", { class: "muted" }, count.toLocaleString("en")),
-  );
-
-function recentCard(recent, trust, route) {
-  const [place, list] = [element("div", { class: "summary" }), element("div", {})];
-  checking(place, () => check(recent, { list, place, trust, route }));
-  return element("section", { class: "card group" }, element("h2", {}, "Added last"), element("div", { class: "hit" }, place), list);
+/** Return the card of pages, names and days, and start the check of each. */
+async function namedCard(recent, entities, tags, { memory, trust, route, signal }) {
+  const newest = new Map();
+  for (const { atom } of recent) if (!newest.has(atom.source ?? atom.id)) newest.set(atom.source ?? atom.id, atom.id);
+  const pages = distinct([...newest.values()].slice(0, 2 * SHOWN_MAX).map((id) => ({ id })));
+  const titles = entities.length === 0 ? {} : await memory.call("titles", { ids: entities.map(({ id }) => id) }, signal);
+  const countOf = ({ id }) => tags.dreamer[String(titles[id]).toLowerCase().replaceAll(/\s+/g, "-")] ?? tags.people[String(titles[id]).toLowerCase()] ?? 0;
+  const names = distinct(entities).sort((one, other) => countOf(other) - countOf(one)).slice(0, SHOWN_MAX);
+  const [place, list] = [element("div", { class: "summary" }), element("div", { class: "stack" })];
+  checking(place, async () => {
+    const found = await openAtoms(trust, [...pages, ...names].map(({ id }) => id));
+    const outcomes = [...found.values()].map((atom) => ({ error: atom instanceof Error ? atom : null, altered: [] }));
+    const rows = (some, row) => some.map(({ id }) => [id, found.get(id)]).map(([id, atom]) => (atom instanceof Error ? element("li", {}, atomLink(id, atom, route)) : proved(`recent ${id}`, row(atom))));
+    const dated = [...found.values()].filter((atom) => !(atom instanceof Error) && atom.created !== null);
+    list.replaceChildren(
+      ...part("Pages and conversations", rows(pages, (atom) => pageRow(atom, route))),
+      ...part("People, places and other names", rows(names, (atom) => element("li", {}, atomLink(atom.id, atom, route)))),
+      ...part("Days", dayRows(dated, route)),
+    );
+    place.replaceChildren(...summary(trust, "text", outcomes).filter((node) => !node.matches(".muted")), unprovable("That these are the newest"));
+  });
+  return element("section", { class: "card stack" }, place, list);
 }
 
-async function check(recent, { list, place, trust, route }) {
-  const told = distinct(recent.map(({ atom }) => atom));
-  const found = await openAtoms(trust, told.map(({ id }) => id));
-  const added = await eventsOf(trust, [...found.values()], (atom) => atom.created_seq);
-  const outcomes = told.map((one) => outcomeOf(one, found.get(one.id)));
-  list.replaceChildren(...outcomes.map((outcome) => recentNode(outcome, added.get(outcome.told.id), route)));
-  place.replaceChildren(...summary(trust, "text", outcomes), unprovable("That these are the newest"));
+const part = (heading, rows) => (rows.length === 0 ? [] : [element("section", { class: "stack" }, element("h2", {}, heading), element("ul", { class: "links across" }, ...rows))]);
+
+function pageRow(atom, route) {
+  if (atom.source === null) return element("li", {}, atomLink(atom.id, atom, route));
+  return element("li", {}, element("a", { href: route.to({ atom: null, page: atom.source }), dir: "auto", title: titleOf(atom) }, ...visible(pageName(atom.source))), provenanceMark(atom.provenance));
 }
 
-function recentNode({ told, atom, error, altered }, event, route) {
-  if (error !== null) return element("div", { class: "hit" }, atomLink(told.id, error, route));
-  const link = atomLink(atom.id, atom, route);
-  link.querySelector("a").className = "hit-title";
-  const by = event instanceof Error ? failed(event) : event === undefined ? null : addedBy(event);
-  return element("div", { class: "hit" }, proved(`recent ${atom.id}`, element("div", { class: "stack" }, link, by)), alteredNode(altered));
+/** Return the days of texts, the newest first, each of which leads to all texts of it. */
+function dayRows(atoms, route) {
+  const days = new Map(atoms.map(({ id, created }) => [second(created).slice(0, 10), { id, created }]));
+  const after = (day) => new Date(Date.parse(day) + 86_400_000).toISOString().slice(0, 10);
+  return [...days].sort(([one], [other]) => (one < other ? 1 : -1)).slice(0, SHOWN_MAX).map(([day, { id, created }]) => proved(`day of ${id}`, element("li", {}, element("a", { href: route.to({ ...NO_FILTERS, since: day, until: after(day), query: "" }) }, dayOf(created)))));
 }
-
-const addedBy = ({ actor, time }) => element("div", { class: "row" }, element("span", {}, "by ", quoted(actor)), element("span", { class: "end" }, second(time)));

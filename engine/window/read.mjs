@@ -1,31 +1,37 @@
 // Read: an atom in its page, its tags, edges and near-copies, and its history, drawn from what proofs opened.
 
-import { atomLink, flat, titleOf } from "./atoms.mjs";
+import { atomLink, titleOf } from "./atoms.mjs";
+import { actButton, changeCard } from "./changing.mjs";
 import { CallFailed } from "./client.mjs";
 import { details, element, mark, quoted, visible } from "./dom.mjs";
 import { CODE, NOT_FOUND, namesOfTypes } from "./edge_types.mjs";
 import { content, counted, hash, second } from "./facts.mjs";
 import { historyCard, historyOf } from "./history.mjs";
 import { explained, failed, proved, provenanceMark, said, saidPart, unchanged, unprovable } from "./marks.mjs";
-import { openAtoms, openEdges } from "./opened.mjs";
+import { rendered } from "./markdown.mjs";
+import { expected, openAtoms, openEdges } from "./opened.mjs";
 import { originsOf, whyCard } from "./origins.mjs";
+import { inOrder, isConversation, linkTo, pageName, pieces, turns } from "./pages.mjs";
 import { NO_FILTERS } from "./routes.mjs";
 import { tagChip } from "./search.mjs";
-import { Refused } from "./verifier/index.mjs";
 
-const NEIGHBOUR_CHARACTERS = 240;
+/** So many texts are asked for to find those around an atom, and so many turns of a conversation are shown on each side. */
+const PAGE_MAX = 500;
+const TURNS = 4;
+/** The kind of an atom that is a name. */
+const ENTITY = "entity";
 const EDGES_MAX = 100;
 const ERASED = "The content of this atom was erased. Only its id, its times and its history are left.";
 
 /** Return the nodes that show an atom. */
-export async function reading({ memory, trust, route, signal }) {
+export async function reading({ memory, trust, route, signal, changed }) {
   const id = await wholeId(memory, route.atom, signal);
   const atom = (await openAtoms(trust, [id], true)).get(id);
   signal.throwIfAborted();
   if (atom instanceof Error) return unproved(memory, id, atom, route, signal);
   if (atom.version === undefined) return [element("section", { class: "card" }, back(route), proved(`atom ${id}`, element("p", {}, `The atom ${id} was never recorded.`)), unchanged(trust.head))];
-  const given = { memory, trust, route, signal };
-  const [history, edges] = [await orError(historyOf(given, atom)), await orError(edgesOf(given, id))];
+  const given = { memory, trust, route, signal, changed };
+  const [history, edges] = [await historyOf(given, atom).catch(expected), await edgesOf(given, id).catch(expected)];
   const { near, page } = await whatElse(given, atom);
   const origins = await originsOf(given, atom, edges);
   const around = edges instanceof Error ? [] : [...edges.from, ...edges.to].slice(0, 2 * EDGES_MAX).flatMap(({ src, dst }) => [src, dst]);
@@ -33,8 +39,9 @@ export async function reading({ memory, trust, route, signal }) {
   signal.throwIfAborted();
   return [
     atomCard(atom, { trust, route, history, page, others }),
+    changeCard(atom, given),
+    edgesCard(edges, id, given, others),
     whyCard(history, origins, route, others),
-    edgesCard(edges, id, route, others),
     near.length === 0 ? null : copiesCard(near, route, others),
     historyCard(history),
   ].filter((node) => node !== null);
@@ -49,34 +56,26 @@ async function wholeId(memory, given, signal) {
   return id;
 }
 
-async function orError(promise) {
-  try {
-    return await promise;
-  } catch (error) {
-    if (!(error instanceof Refused || error instanceof CallFailed)) throw error;
-    return error;
-  }
-}
-
 async function edgesOf({ memory, trust }, id) {
-  const { from, to } = await openEdges(trust, id);
+  const { from, to } = await openEdges(trust, [id]);
   const names = await namesOfTypes({ memory, trust }, [...from, ...to]);
   const named = (edge) => ({ ...edge, code: edge.type, type: names.get(edge.type) ?? edge.type, isNamed: names.has(edge.type) || !CODE.test(edge.type) });
   return { from: from.map(named), to: to.map(named) };
 }
 
-/** Return what the service names beside an atom: near-copies, and the atoms before and after it in its page. */
+/** Return what the service names beside an atom: near-copies, and the atoms around it in its source. */
 async function whatElse({ memory, signal }, { id, source, sequence, state }) {
   const inPage = state === "live" && source !== null && sequence !== null;
-  const [groups, page] = await Promise.all([
+  const [groups, found] = await Promise.all([
     memory.call("duplicates", { of: id, limit: 1 }, signal),
-    inPage ? memory.call("page", { name: source }, signal).catch(() => ({ ids: [] })) : { ids: [] },
+    inPage ? memory.call("find", { sources: [source], form: "full", limit: PAGE_MAX }, signal) : [],
   ]);
   const near = groups.flatMap(({ keep, others }) => [keep, ...others]).filter((one) => one.id !== id);
-  const at = page.ids.indexOf(id);
-  const [before, after] = at < 0 ? [] : [page.ids[at - 1], page.ids[at + 1]];
-  const place = at < 0 ? null : `${at + 1} of ${page.ids.length}`;
-  return { near, page: { before, after, place, around: [before, after].filter((one) => one !== undefined) } };
+  const ids = found.map(({ atom }) => atom).sort((one, other) => one.sequence - other.sequence).map((one) => one.id);
+  const at = ids.indexOf(id);
+  const around = at < 0 ? [] : ids.slice(Math.max(0, at - TURNS), at + TURNS + 1);
+  const place = at < 0 || found.length === PAGE_MAX ? null : `${at + 1} of ${ids.length}`;
+  return { near, page: { place, around } };
 }
 
 const back = (route) => element("a", { class: "back", href: route.to({ atom: null }) }, element("span", { "aria-hidden": "true" }, "← "), "Back to the answers");
@@ -95,79 +94,65 @@ async function unproved(memory, id, error, route, signal) {
   ];
 }
 
-const sourceLink = (source, route) =>
-  element("a", { href: route.to({ ...NO_FILTERS, sources: [source], query: "", atom: null }) }, quoted(source));
+/** Return the words over an atom: its title, the name that it is, its page, or its first words. */
+const headingOf = (atom) => atom.title ?? (atom.kind !== ENTITY && atom.source !== null ? pageName(atom.source) : titleOf(atom));
 
-/** Return the beginning of a neighbour, which leads to the whole, if it is recorded to stand on that side in the page. */
-function neighbour(where, other, atom, route, isThere) {
-  if (other === undefined) return null;
-  const error = other instanceof Error ? other : other.source === atom.source && isThere(other.sequence, atom.sequence) ? null : new Refused("changed", "the atom does not stand there in the page");
-  if (error !== null) return element("div", { class: "neighbour" }, where, failed(error));
-  return proved(
-    `neighbour ${other.id}`,
-    element(
-      "div",
-      { class: "neighbour" },
-      element(
-        "p",
-        { class: "row" },
-        element("span", {}, where),
-        element("a", { href: route.to({ atom: other.id }), dir: "auto" }, ...visible(flat(other.title ?? "") || "without a title")),
-        provenanceMark(other.provenance),
-      ),
-      element("p", { class: "neighbour-text", dir: "auto" }, ...visible(flat(other.content ?? "").slice(0, NEIGHBOUR_CHARACTERS))),
-    ),
-  );
+/** Return the text of an atom among those around it: the turns of its conversation, or its page. */
+function textNodes(atom, page, others, route) {
+  if (atom.kind === ENTITY) return [];
+  const around = inOrder(page.around.map((id) => others.get(id)).filter((one) => !(one instanceof Error) && one.source === atom.source));
+  if (isConversation(around)) return turns(around, route, atom.id);
+  const at = around.findIndex(({ id }) => id === atom.id);
+  if (at < 0) return [rendered(atom.content, linkTo(route))];
+  return pieces(around.slice(Math.max(0, at - 1), at + 2), headingOf(atom), route, atom.id);
 }
 
 function atomCard(atom, { trust, route, history, page, others }) {
   const isErased = atom.state === "erased";
   const events = history instanceof Error ? [] : history.events;
-  const created = atom.created ?? events[0]?.time;
-  const changed = events.length < 2 ? undefined : events.at(-1).time;
-  const text = isErased ? element("p", { class: "notice" }, ERASED) : content(atom.content);
-  const isBefore = (sequence, own) => sequence <= own;
-  const isAfter = (sequence, own) => sequence >= own;
   const node = element(
     "div",
-    { class: "stack" },
-    element("h2", { class: "atom-title", dir: "auto" }, ...visible(isErased ? "Erased" : atom.title ?? atom.source ?? "Atom")),
-    neighbour("Before it:", page.before && others.get(page.before), atom, route, isBefore),
-    text,
-    neighbour("After it:", page.after && others.get(page.after), atom, route, isAfter),
+    { class: "stack around" },
+    element("h2", { class: "atom-title", dir: "auto" }, ...visible(isErased ? "Erased" : headingOf(atom))),
+    isErased || atom.source === null ? null : element("div", { class: "row" }, "From ", element("a", { href: route.to({ page: atom.source, atom: atom.id }) }, quoted(pageName(atom.source))), page.place === null ? null : said(page.place)),
+    ...(isErased ? [element("p", { class: "notice" }, ERASED)] : textNodes(atom, page, others, route)),
     isErased || atom.tags.length === 0 ? null : element("div", { class: "chips" }, ...atom.tags.map((tag) => tagChip(tag, route))),
-    details([
-      ["state", atom.state],
-      ["provenance", isErased ? null : quoted(atom.provenance)],
-      ["trust", isErased ? null : atom.trust === null ? "not given" : String(atom.trust)],
-      ["source", isErased ? null : atom.source === null ? "none" : sourceLink(atom.source, route)],
-      ["sequence", atom.sequence === null ? null : String(atom.sequence)],
-      ["place in the page", page.place === null ? null : said(page.place)],
-      ["kind", isErased ? null : quoted(atom.kind)],
-      ["created", created === undefined ? null : second(created)],
-      ["changed", changed === undefined ? null : second(changed)],
-      ["version", String(atom.version)],
-      ["id", hash(atom.id)],
-    ]),
   );
   return element(
     "section",
     { class: "card" },
     back(route),
-    element(
-      "div",
-      { class: "place" },
-      unchanged(trust.head),
-      provenanceMark(atom.provenance),
-      atom.state === "tombstoned" ? mark("warned", "Tombstoned: searches leave it out") : null,
-      explained(),
-    ),
+    element("div", { class: "place" }, unchanged(trust.head), provenanceMark(atom.provenance), atom.state === "tombstoned" ? mark("warned", "Tombstoned: searches leave it out") : null),
     proved(`atom ${atom.id}`, node),
+    aboutNode(atom, events),
     isErased ? null : element("p", { class: "small" }, element("a", { href: route.to({ view: "upkeep", at: null, atom: null, erase: atom.id }) }, "What an erasure would reach")),
   );
 }
 
-function edgesCard(edges, id, route, others) {
+/** Return the fields of an atom, and its text as it was written, folded. */
+function aboutNode(atom, events) {
+  const isErased = atom.state === "erased";
+  const created = atom.created ?? events[0]?.time;
+  const changed = events.length < 2 ? undefined : events.at(-1).time;
+  const fields = details([
+    ["state", atom.state],
+    ["provenance", isErased ? null : quoted(atom.provenance)],
+    ["trust", isErased ? null : atom.trust === null ? "not given" : String(atom.trust)],
+    ["source", isErased ? null : atom.source === null ? "none" : quoted(atom.source)],
+    ["sequence", atom.sequence === null ? null : String(atom.sequence)],
+    ["kind", isErased ? null : quoted(atom.kind)],
+    ["created", created === undefined ? null : second(created)],
+    ["changed", changed === undefined ? null : second(changed)],
+    ["version", String(atom.version)],
+    ["id", hash(atom.id)],
+  ]);
+  const written = element("div", { class: "raw" });
+  const opened = ({ target }) => target.open && !isErased && written.replaceChildren(content(atom.content));
+  return element("details", { class: "small", ontoggle: opened }, element("summary", {}, "About this text"), explained(), proved(`atom ${atom.id}`, element("div", { class: "stack" }, fields, written)));
+}
+
+function edgesCard(edges, id, given, others) {
+  const { memory, route } = given;
   const heading = element(
     "div",
     { class: "heading" },
@@ -175,8 +160,9 @@ function edgesCard(edges, id, route, others) {
     element("a", { class: "small", href: route.to({ around: [id], query: "", form: "graph", view: null, ...NO_FILTERS }) }, "Draw them as a graph"),
   );
   if (edges instanceof Error) return element("section", { class: "card" }, heading, failed(edges));
+  const remove = ({ src, type, dst }) => actButton("Remove", async () => [await memory.call("unlink", { src, type, dst })], given, `Remove ${type}`);
   const row = (edge, other) =>
-    proved(`edge ${edge.src} ${edge.code} ${edge.dst}`, element("li", {}, element("span", { class: "muted" }, quoted(edge.type.replaceAll("_", " "))), atomLink(other, others.get(other), route), edge.isNamed ? null : unprovable("The name of this type", NOT_FOUND)));
+    proved(`edge ${edge.src} ${edge.code} ${edge.dst}`, element("li", {}, element("span", { class: "muted" }, quoted(edge.type.replaceAll("_", " "))), atomLink(other, others.get(other), route), edge.isNamed ? null : unprovable("The name of this type", NOT_FOUND), memory.mayWrite ? remove(edge) : null));
   const listed = (words, some, otherOf) => {
     if (some.length === 0) return [];
     const rows = some.slice(0, EDGES_MAX).map((edge) => row(edge, otherOf(edge)));

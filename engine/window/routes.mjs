@@ -3,7 +3,7 @@
 /** The parts of a place that are lists of words, by the word for each in the address. */
 const LISTS = { tag: "tags", bucket: "buckets", source: "sources", provenance: "provenances" };
 /** The parts that are one word or null. */
-const WORDS = ["memory", "view", "at", "since", "until", "atom", "erase"];
+const WORDS = ["memory", "view", "at", "since", "until", "page", "atom", "erase"];
 const SEQ = /^\d{1,15}$/;
 const DAY = /^\d{4}-\d\d-\d\d$/;
 
@@ -13,11 +13,12 @@ export const NO_FILTERS = { tags: [], buckets: [], sources: [], provenances: [],
 
 /**
  * A place: the memory, the view, the moment that is shown, the question and its filters, the atoms whose
- * neighbourhoods are drawn, the atom that is read, and the atom whose erasure is looked at.
+ * neighbourhoods are drawn, the page that is read, the atom that is read alone or in it, and the atom whose erasure is
+ * looked at.
  */
 export class Route {
   constructor(given) {
-    Object.assign(this, { memory: null, view: null, at: null, query: "", form: "hits", around: [], atom: null, erase: null }, NO_FILTERS, given);
+    Object.assign(this, { memory: null, view: null, at: null, query: "", form: "hits", around: [], page: null, atom: null, erase: null }, NO_FILTERS, given);
   }
 
   static ofAddress() {
@@ -31,9 +32,9 @@ export class Route {
     });
   }
 
-  /** Return the address of another place, which differs from this one in some parts. */
+  /** Return the address of another place, which differs from this one in some parts. An atom is read alone unless a page is named. */
   to(changes) {
-    const place = { ...this, ...changes };
+    const place = { ...this, ...(changes.atom === undefined ? {} : { page: null }), ...changes };
     const words = new URLSearchParams();
     if (place.query !== "") words.set("q", place.query);
     if (place.form !== "hits") words.set("form", place.form);

@@ -66,47 +66,39 @@ function groups(outcomes, given) {
 
 function hitNode({ told, atom, error, altered }, { route, stems, most }) {
   const shown = atom ?? { ...told, content: told.snippet };
-  const snippet = atom === null ? flat(told.snippet) : snippetOf(atom.content ?? "", stems);
+  const snippet = marked(atom === null ? flat(told.snippet) : snippetOf(atom.content ?? "", stems), stems);
   const tags = shown.tags ?? [];
-  const node = element(
+  const link = { href: route.to({ atom: told.id }), dir: "auto" };
+  // A text without a title is known by what it says, which need not stand there twice.
+  const isTitled = flat(shown.title ?? "") !== "" && !flat(shown.content ?? "").startsWith(flat(shown.title));
+  const lines = isTitled
+    ? [element("a", { class: "hit-title", ...link }, ...visible(titleOf(shown))), element("p", { class: "snippet", dir: "auto" }, ...snippet)]
+    : [element("a", { class: "hit-title whole snippet", ...link }, ...snippet)];
+  const row = element(
     "div",
-    {},
-    element("a", { class: "hit-title", href: route.to({ atom: told.id }), dir: "auto" }, ...visible(titleOf(shown))),
-    element("p", { class: "snippet", dir: "auto" }, ...marked(snippet, stems)),
-    element(
-      "div",
-      { class: "row" },
-      provenanceMark(shown.provenance),
-      ...tags.slice(0, TAGS_MAX).map((tag) => tagChip(tag, route)),
-      tags.length > TAGS_MAX ? element("span", {}, `and ${counted(tags.length - TAGS_MAX, "tag")} more`) : null,
-    ),
+    { class: "row" },
+    provenanceMark(shown.provenance),
+    ...tags.slice(0, TAGS_MAX).map((tag) => element("a", { class: "tag", href: route.to(route.withFilter("tags", tag)) }, tagWord(tag))),
+    tags.length > TAGS_MAX ? element("span", {}, `and ${counted(tags.length - TAGS_MAX, "tag")} more`) : null,
+    scoreNode(told, most),
   );
-  node.className = atom === null ? "stack said" : "stack";
+  const node = element("div", { class: atom === null ? "stack said" : "stack" }, ...lines, row);
   if (atom !== null) proved(`hit ${told.id}`, node);
-  return element("div", { class: told.id === route.atom ? "hit current" : "hit" }, node, error === null ? alteredNode(altered) : failed(error), scoreNode(told, most));
+  return element("div", { class: told.id === route.atom ? "hit current" : "hit" }, node, error === null ? alteredNode(altered) : failed(error));
 }
 
-export const tagChip = (tag, route) =>
-  element("a", { class: "chip", href: route.to({ tags: [...new Set([...route.tags, tag])], atom: null }) }, tagWord(tag));
+export const tagChip = (tag, route) => element("a", { class: "chip", href: route.to(route.withFilter("tags", tag)) }, tagWord(tag));
 
 export const tagWord = (tag) => element("span", {}, "#", quoted(tag));
 
 function scoreNode(hit, most) {
   const signals = Object.entries(hit.signals ?? {}).sort(([, a], [, b]) => b - a);
-  return element(
-    "details",
-    { class: "small said" },
-    element("summary", {}, `Score ${hit.score.toFixed(2)}, ${counted(hit.tokens, "token")}`),
-    element(
-      "div",
-      { class: "signals" },
-      ...signals.flatMap(([name, value]) => [
-        element("span", {}, quoted(name)),
-        element("meter", { min: 0, max: most, value: Math.max(0, value), "aria-label": name }),
-        element("span", {}, value.toFixed(2)),
-      ]),
-    ),
-  );
+  const rows = signals.flatMap(([name, value]) => [
+    element("span", {}, quoted(name)),
+    element("meter", { min: 0, max: most, value: Math.max(0, value), "aria-label": name }),
+    element("span", {}, value.toFixed(2)),
+  ]);
+  return element("details", { class: "small said" }, element("summary", {}, `Score ${hit.score.toFixed(2)}, ${counted(hit.tokens, "token")}`), element("div", { class: "signals" }, ...rows));
 }
 
 const NO_ATOM = "The proof is that no live atom has the term. Look whether the terms are those of your words: a service that lies could prove the absence of others.";

@@ -35,6 +35,8 @@ export class Trust {
     this.head = null;
     this.refused = null;
     this.turn = Promise.resolve();
+    /** How many events there were when this browser was here last; null on the first visit. */
+    this.visited = null;
     /** Called when `head` or `refused` has changed. */
     this.onchange = () => null;
   }
@@ -48,6 +50,7 @@ export class Trust {
 
   async begin() {
     if (this.pins.read() === null) await this.pinFirst();
+    else this.visited = Number(this.pins.read().seen.size ?? 0) || null;
     const { seen } = this.pins.read();
     this.older = trustedOf(seen);
     this.overall = seen.overall ?? null;

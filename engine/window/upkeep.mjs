@@ -1,7 +1,8 @@
 // Upkeep: how the memory stands, and what a person may want to settle, each with the command to run. It is about now.
 
+import { actButton } from "./changing.mjs";
 import { command, commandNode, engine } from "./commands.mjs";
-import { differences } from "./differences.mjs";
+import { differenceNode } from "./differences.mjs";
 import { details, element, quoted, visible } from "./dom.mjs";
 import { erasureCard } from "./erasure.mjs";
 import { counted, day, hash } from "./facts.mjs";
@@ -17,9 +18,10 @@ const FORCED_FROM = 3;
 const TITLE_CHARACTERS = 160;
 
 /** Return the nodes of the view. Each card fills itself, so that a slow answer holds up no other. */
-export async function upkeep({ now: { memory }, route, signal }) {
+export async function upkeep({ now, route, signal, changed }) {
+  const { memory } = now;
   const status = await memory.call("status", {}, signal);
-  const given = { memory, route, status, signal };
+  const given = { ...now, route, status, signal, changed };
   const later = (heading, about, make) => {
     const place = element("div", { class: "stack", "aria-busy": "true" }, element("p", { class: "muted" }, "Looking…"));
     fill(place, () => make(given));
@@ -125,34 +127,38 @@ const list = (rows) => element("ul", { class: "upkeep" }, ...rows);
 const flat = (text) => text.replaceAll(/\s+/gu, " ").slice(0, TITLE_CHARACTERS);
 const linkTo = (route, id, words) => element("a", { href: route.to({ atom: id, at: null }), dir: "auto" }, ...visible(flat(words)));
 
-async function conflicts({ memory, route, signal }) {
+/** Return a button that carries out an operation, or the command for it where the page only reads. */
+const deed = (given, words, operation, parameters, line, label) =>
+  given.memory.mayWrite ? actButton(words, async () => [await given.memory.call(operation, parameters)], given, label) : commandNode(engine(given.memory, line));
+
+const KEPT = { file: "Keep the one of the file", hand: "Keep the one by hand", both: "Keep both" };
+
+async function conflicts(given) {
+  const { memory, route, signal } = given;
   const open = await memory.call("conflicts", {}, signal);
   if (open.length === 0) return nothing();
   const rows = open.slice(0, LIST_MAX).map(({ file, hand }) =>
     element(
       "li",
       {},
-      element("p", {}, "From a file: ", linkTo(route, file.id, file.content ?? file.id)),
-      element("p", {}, `By hand (${hand.state}): `, linkTo(route, hand.id, hand.content ?? hand.id)),
-      difference(file.content, hand.content),
-      ...["file", "hand", "both"].map((keep) => commandNode(engine(memory, command`settle ${file.id} ${hand.id} --keep ${keep}`))),
+      element(
+        "div",
+        { class: "sides" },
+        element("p", {}, "From a file: ", linkTo(route, file.id, file.content ?? file.id)),
+        element("p", {}, `By hand (${hand.state}): `, linkTo(route, hand.id, hand.content ?? hand.id)),
+      ),
+      differenceNode(file.content, hand.content),
+      element("div", { class: "row" }, ...Object.entries(KEPT).map(([keep, words]) => deed(given, words, "settle", { file: file.id, hand: hand.id, keep }, command`settle ${file.id} ${hand.id} --keep ${keep}`))),
     ),
   );
   return [counts(open.length, "conflict"), list(rows)];
 }
 
-const ELEMENTS = { same: "span", gone: "del", new: "ins" };
-const difference = (before, after) =>
-  element(
-    "p",
-    { class: "change folded", dir: "auto", tabindex: "0", role: "group", "aria-label": "Difference" },
-    ...differences(before ?? "", after ?? "").map(({ kind, text }) => element(ELEMENTS[kind], {}, ...visible(text))),
-  );
-
 const counts = (number, noun) =>
   element("p", {}, counted(number, noun) + (number === FOUND_MAX ? " or more" : "") + (number > LIST_MAX ? `; the first ${LIST_MAX} are shown.` : "."));
 
-async function duplicates({ memory, route, signal }) {
+async function duplicates(given) {
+  const { memory, route, signal } = given;
   const groups = await memory.call("duplicates", { limit: LIST_MAX }, signal);
   if (groups.length === 0) return nothing();
   const rows = groups.map(({ keep, others }) =>
@@ -162,9 +168,7 @@ async function duplicates({ memory, route, signal }) {
       element("p", {}, "Keep: ", linkTo(route, keep.id, keep.title ?? keep.snippet)),
       ...others.flatMap((other) => [
         element("p", {}, "Other: ", linkTo(route, other.id, other.title ?? other.snippet), element("span", { class: "small muted" }, ` ${apart(other)}`)),
-        commandNode(
-          engine(memory, other.distance < FORCED_FROM ? command`merge ${keep.id} ${other.id}` : command`merge ${keep.id} ${other.id} --force`),
-        ),
+        deed(given, "Merge", "merge", { keep: keep.id, other: other.id, force: other.distance >= FORCED_FROM }, other.distance < FORCED_FROM ? command`merge ${keep.id} ${other.id}` : command`merge ${keep.id} ${other.id} --force`, `Merge ${other.id}`),
       ]),
     ),
   );

@@ -1,7 +1,8 @@
 // The window into a memory: from the address to what is shown, and from what the person does to the address.
 
-import { Memory, memories, tokenOfAddress } from "./client.mjs";
-import { openToken, openTrust, showTrust } from "./dialogs.mjs";
+import { writing } from "./changing.mjs";
+import { Memory, findToken, memories } from "./client.mjs";
+import { openHelp, openToken, openTrust, showTrust } from "./dialogs.mjs";
 import { element } from "./dom.mjs";
 import { EarlierTrust } from "./earlier.mjs";
 import { failure, noMemory, whyToken } from "./failures.mjs";
@@ -10,6 +11,7 @@ import { MomentControl } from "./moment.mjs";
 import { graphed } from "./graph.mjs";
 import { failed } from "./marks.mjs";
 import { overview } from "./overview.mjs";
+import { paged } from "./pages.mjs";
 import { Pins } from "./pins.mjs";
 import { reading } from "./read.mjs";
 import { NO_FILTERS, Route } from "./routes.mjs";
@@ -23,7 +25,9 @@ import { upkeep } from "./upkeep.mjs";
 /** The forms of an answer that are shown while the question is typed; the others cost too much to make. */
 const QUICK = ["hits", "context"];
 /** The views that stand in the address; without one, the page searches. */
-const VIEWS = { time: timeline, upkeep };
+const VIEWS = { graph: graphed, time: timeline, upkeep, write: writing };
+/** So many of the atoms that were added last are looked through for the words of filters. */
+const RECENT = 500;
 const at = (id) => document.getElementById(id);
 
 /** The memory that is shown, or null as long as none can be. */
@@ -52,6 +56,7 @@ async function show() {
 async function showRoute() {
   if (document.activeElement !== at("query")) at("query").value = route.query;
   for (const radio of document.getElementsByName("form")) radio.checked = radio.value === (route.form === "names" ? "graph" : route.form);
+  at("forms").hidden = route.query.trim() === "" || route.view !== null;
   showFilters();
   showPlace();
   running.abort();
@@ -72,15 +77,18 @@ async function showList() {
 }
 
 async function showAtom() {
-  const key = route.atom === null ? null : `${route.atom} ${route.at}`;
-  const opens = key !== null && shown.atom !== key;
-  at("reading").hidden = route.atom === null;
-  at("panes").classList.toggle("reads", route.atom !== null);
+  const reads = route.atom !== null || route.page !== null;
+  const key = reads ? `${route.page} ${route.atom} ${route.at}` : null;
+  const opens = reads && shown.atom !== key;
+  at("reading").hidden = !reads;
+  at("panes").classList.toggle("reads", reads);
   shown.atom = key;
   if (!opens) return;
-  if (!(await fill("reading", () => reading(given())))) return;
-  if (!at("moment").contains(document.activeElement)) at("reading").focus();
+  if (!(await fill("reading", () => (route.page === null ? reading : paged)(given())))) return;
+  if (!at("moment").contains(document.activeElement)) at("reading").focus({ preventScroll: true });
   window.scrollTo({ top: 0 });
+  if (route.page === null) at("reading").scrollTo({ top: 0 });
+  else at("reading").querySelector(".current")?.scrollIntoView({ block: "center" });
 }
 
 /** Mark the view that is shown, and say nothing of what does not belong to it. */
@@ -105,7 +113,7 @@ async function showMoment() {
 function given() {
   const moment = route.moment();
   const now = { memory, trust };
-  const asked = { now, route, signal: running.signal, ended: typing.ended };
+  const asked = { now, route, signal: running.signal, ended: typing.ended, changed: again };
   if (moment === null) return { ...now, ...asked };
   if (earlier?.moment !== moment || earlier.trust !== trust) earlier = new EarlierTrust(trust, moment);
   return { memory: earlier.memory, trust: earlier, ...asked };
@@ -126,7 +134,15 @@ async function fill(id, make) {
   }
   at(id).setAttribute("aria-busy", "false");
   markCurrent();
+  showTitle();
   return true;
+}
+
+/** Say in the title of the tab where the person is. */
+function showTitle() {
+  const read = at("reading").hidden ? null : at("reading").querySelector("h2")?.textContent;
+  const view = document.querySelector("#views [aria-current]")?.textContent;
+  document.title = [read, route.query.trim() || (route.view === null ? null : view), "memroot"].filter((part) => part).join(" · ").slice(0, 200);
 }
 
 function markCurrent() {
@@ -149,7 +165,7 @@ function go(changes) {
 }
 
 /** Return what is different in the place where the question in the field is answered. */
-const asking = () => ({ query: at("query").value, view: null, around: [], atom: null, erase: null });
+const asking = () => ({ query: at("query").value, view: null, around: [], page: null, atom: null, erase: null });
 
 async function showTyped() {
   if (memory === null) return;
@@ -157,9 +173,11 @@ async function showTyped() {
   await showRoute();
 }
 
-/** Keep the question in the address, which browsers do not allow at every key. */
+/** Keep the question in the address, which browsers do not allow at every key. Going back leads to what was before it. */
 function endTyping() {
-  history.replaceState(null, "", route.to(asking()));
+  const address = route.to(asking());
+  if (history.state === "typed") history.replaceState("typed", "", address);
+  else history.pushState("typed", "", address);
   if (memory === null || !QUICK.includes(route.form)) show();
 }
 
@@ -172,23 +190,40 @@ at("search").addEventListener("submit", (event) => {
   event.preventDefault();
   go(asking());
 });
-at("search").addEventListener("change", (event) => {
-  if (event.target.name === "form") go({ form: event.target.value, query: at("query").value, view: null, around: [] });
+at("forms").addEventListener("change", (event) => {
+  go({ form: event.target.value, query: at("query").value, view: null, around: [] });
 });
-at("memory").addEventListener("change", (event) => go({ memory: event.target.value, at: null, atom: null, erase: null, around: [], ...NO_FILTERS }));
+at("memory").addEventListener("change", (event) => event.target.value !== "" && go({ memory: event.target.value, at: null, atom: null, erase: null, around: [], ...NO_FILTERS }));
 at("narrow-button").addEventListener("click", () => showForm(at("narrow").hidden));
+at("memory").addEventListener("focus", ({ target }) => (target.value = ""));
+at("memory").addEventListener("blur", ({ target }) => (target.value ||= memory?.name ?? ""));
+at("copy-link").addEventListener("click", async ({ target }) => {
+  await navigator.clipboard.writeText(location.href);
+  target.textContent = "Copied";
+  setTimeout(() => (target.textContent = "Copy link"), 2_000);
+});
+at("help-button").addEventListener("click", openHelp);
 at("skip").addEventListener("click", () => at("list").focus());
 at("trust-button").addEventListener("click", () => memory !== null && openTrust(trust, again));
 document.addEventListener("keydown", (event) => {
-  const types = /^(INPUT|TEXTAREA|SELECT)$/.test(document.activeElement.tagName);
+  const types = /^(INPUT|TEXTAREA|SELECT)$/.test(document.activeElement.tagName) || event.ctrlKey || event.metaKey || event.altKey;
+  if (event.key === "?" && !types) openHelp();
+  if (event.key === "e" && !types) edit(event);
   if (event.key === "/" && !types) {
     event.preventDefault();
     at("query").focus();
   }
-  if (event.key === "Escape" && route.atom !== null && document.querySelector("dialog[open]") === null) go({ atom: null });
+  if (event.key === "Escape" && (route.atom ?? route.page) !== null && document.querySelector("dialog[open]") === null) go({ atom: null });
   if (event.key === "ArrowDown" || event.key === "ArrowUp") step(event);
 });
 window.addEventListener("hashchange", show);
+
+/** How far the page was scrolled: where there is little room, the bar goes out of sight on the way down. */
+let scrolled = 0;
+window.addEventListener("scroll", () => {
+  document.querySelector(".bar").classList.toggle("away", scrollY > scrolled && scrollY > 120);
+  scrolled = scrollY;
+});
 
 /** Show the form that adds a filter, or hide it. */
 function showForm(open) {
@@ -196,12 +231,24 @@ function showForm(open) {
   at("narrow-button").setAttribute("aria-expanded", String(open));
   if (!open || memory === null) return at("narrow-button").focus();
   const add = (part, word) => go({ ...route.withFilter(part, word), view: null });
-  const tags = async () => {
-    const { people, dreamer } = await given().memory.call("tags");
-    return { ...dreamer, ...people };
+  const words = async () => {
+    const now = given().memory;
+    const [{ people, dreamer }, recent] = await Promise.all([now.call("tags"), now.call("recent", { limit: RECENT })]);
+    const tags = Object.entries({ ...dreamer, ...people }).sort(([, one], [, other]) => other - one).map(([tag]) => tag);
+    const some = (wordsOf) => [...new Set(recent.flatMap(({ atom }) => wordsOf(atom)))];
+    return { tags, buckets: some(({ buckets }) => buckets), sources: some(({ source }) => (source === null ? [] : [source])) };
   };
-  at("narrow").replaceChildren(filterForm(add, tags, () => showForm(false)));
+  at("narrow").replaceChildren(filterForm(add, words, () => showForm(false)));
   return at("narrow").querySelector("select").focus();
+}
+
+/** Open the form that changes the atom that is read. */
+function edit(event) {
+  const form = at("reading").querySelector(".action");
+  if (form === null) return;
+  event.preventDefault();
+  form.open = true;
+  form.querySelector("textarea").focus();
 }
 
 /** Go from hit to hit, and from the search field to the first. */
@@ -229,12 +276,14 @@ function again() {
 async function start() {
   route = Route.ofAddress();
   try {
-    const names = await memories();
+    const { memories: names, scopes } = await memories();
     const name = route.memory ?? names[0];
     if (!names.includes(name)) return showNothing(noMemory(name, names, route, acts));
-    at("memory").replaceChildren(...names.map((one) => element("option", { value: one, selected: one === name }, one === "~" ? "the memory" : one)));
+    at("memories").replaceChildren(...names.map((one) => element("option", { value: one }, one === "~" ? "the memory" : one)));
+    at("memory").value = name;
     at("memory").hidden = names.length < 2;
-    memory = new Memory(name);
+    memory = new Memory(name, scopes[name]);
+    document.querySelector("#views [data-view=write]").hidden = !memory.mayWrite;
     trust = new Trust(memory, new Pins(name));
     control = new MomentControl(at("moment"), trust, (moment) => go({ at: moment === null ? null : String(moment) }));
     at("moment").replaceChildren();
@@ -257,5 +306,4 @@ function showNothing(card) {
   at("list").setAttribute("aria-busy", "false");
 }
 
-tokenOfAddress();
-start();
+findToken().then(start);

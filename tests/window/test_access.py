@@ -32,8 +32,8 @@ VIEWS: Final = {
     "time": "view=time",
     "upkeep": "view=upkeep",
 }
-PARTS_OF_DATE: Final = 8
-"""A field for a date and a time has a stop of its own for each of its parts."""
+PARTS_OF_DATE: Final = 16
+"""Each field for a date or a time has a stop of its own for each of its parts."""
 STOPS: Final = """() => [...document.querySelectorAll(
   "a[href], button, input:not([type=radio]), [type=radio]:checked, select, textarea, summary, [tabindex='0']"
 )].filter((one) => one.checkVisibility() && !one.disabled).length"""

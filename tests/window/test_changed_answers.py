@@ -49,6 +49,7 @@ PLACES: Final = {
     "time": "view=time",
     "an earlier moment": f"at={MOMENT}&q=kettle+vinegar",
     "an earlier atom": f"q=unicorn&at={MOMENT}&atom={PLAN}",
+    "a page": "q=unicorn&page=kettle.md",
     "upkeep": "view=upkeep",
 }
 READ: Final = {
@@ -130,9 +131,6 @@ WORDS: Final = frozenset(
             "tombstoned",
             "not given",
             "none",
-            "Before it:",
-            "After it:",
-            "without a title",
             "Atom",
             "by user",
             "user",
@@ -232,7 +230,7 @@ class Attack:
         assert CANARY not in seen["rest"], seen["rest"]
         for about, leaves in seen["proved"]:
             kind, _, subject = about.partition(" ")
-            if kind in {"hit", "atom", "recent", "neighbour", "node", "passage"}:
+            if kind in {"hit", "atom", "recent", "neighbour", "node", "passage", "piece"}:
                 self._judge_atom(about, subject.split(), leaves)
             elif kind == "no-term":
                 assert subject not in " ".join(self.recorded.texts.values()).lower()

@@ -125,17 +125,18 @@ def test_read_shows_an_atom_in_its_page_and_why_it_is_here(
         engine.supersede(BOILER, PLAN)
     with window(browser, service) as opened:
         opened.visit(f"atom={tip}")
-        assert opened.text("#reading dd .said") == "2 of 2"
-        assert "Hard water leaves limescale." in opened.text("#reading .neighbour")
-        assert opened.marks("#reading .neighbour") == []
+        assert opened.text("#reading .around > .row .said") == "2 of 2"
+        assert "Hard water leaves limescale." in opened.text("#reading .piece")
+        assert "Use vinegar." in opened.text("#reading .piece.current")
         assert "In quarantine: do not rely on it" in opened.marks("#reading")
         why = opened.page.locator("#reading .card", has_text="Why it is here").inner_text()
         assert "added by\nagent, " in why
         assert "derived from →\nMs Okafor services the boiler." in why
         assert "derived from, in 2 steps →\nPlan" in why
-        service.lie = changed("page", lambda given, answer: answer | {"ids": [BOILER, tip]})
+        boiler = [{"atom": {"id": BOILER, "sequence": 1}}]
+        service.lie = changed("find", lambda given, answer: boiler + answer[1:])
         opened.visit(f"atom={tip}")
-        assert opened.marks("#reading .neighbour") == ["Refused"]
+        assert "boiler" not in "".join(opened.page.locator("#reading .piece").all_inner_texts())
         assert opened.marks("#reading")[0] == UNCHANGED
         opened.visit(f"atom={BOILER}")
         assert "replaced by\nPlan" in opened.text("#reading")
@@ -165,9 +166,14 @@ def test_only_what_is_shown_is_proved(opened: Window) -> None:
     assert tags == [f"tags {KETTLE} live", f"tags {PLAN} live"]
 
 
-def test_a_source_leads_to_its_atoms(opened: Window) -> None:
-    """The filter is a chip, which takes itself away. A proof lists all atoms of a source."""
+def test_a_source_leads_to_its_page_and_to_its_atoms(opened: Window) -> None:
+    """The page has all its texts, as a proof shows. A filter is a chip, which takes itself away."""
     opened.visit(f"atom={KETTLE}")
+    opened.page.locator("#reading").get_by_role("link", name="kettle", exact=True).click()
+    opened.page.locator("#reading .page").wait_for()
+    opened.settle()
+    assert opened.marks("#reading") == [f"{UNCHANGED}: 1 text"]
+    assert "These are all." in opened.text("#reading")
     opened.page.locator("#reading").get_by_role("link", name="kettle.md").click()
     opened.page.wait_for_selector("#filters .chip")
     opened.settle()
@@ -370,8 +376,7 @@ def test_a_token_is_asked_for_and_leaves_the_address(browser: Browser, service: 
         picture(opened.page, "window-token", whole=False)
         opened.page.fill("#given-token", "reader")
         opened.page.keyboard.press("Enter")
-        opened.settle()
-        assert "What is in this memory?" in opened.text("#list")
+        opened.page.get_by_text("What is in this memory?").wait_for()
 
 
 def test_what_cannot_be_a_token_is_not_sent(browser: Browser, service: Service) -> None:
@@ -433,7 +438,7 @@ def test_the_window_is_used_with_the_keyboard_alone(opened: Window) -> None:
     opened.page.wait_for_selector("#reading .content")
     opened.settle()
     assert opened.page.evaluate("document.activeElement.id") == "reading"
-    assert BOILER in opened.text("#reading")
+    assert f"atom={BOILER}" in opened.page.url
     keys.press("Escape")
     opened.page.wait_for_selector("#reading", state="hidden")
 
@@ -455,7 +460,7 @@ def test_hostile_contents_are_text(browser: Browser, service: Service, tmp_path:
         opened.search("owned")
         opened.visit(f"q=owned&atom={id_of(7)}")
         assert opened.page.locator("img, iframe, #panes b, #panes script").count() == 0
-        assert opened.page.title() == "memroot"
+        assert opened.page.title() != "owned"
         assert opened.text("#reading .content") == f"{markup} {{{{x}}}} U+202EownedU+202C"
         assert opened.marks("#reading")[0] == UNCHANGED
         picture(opened.page, "window-hostile")
@@ -515,3 +520,39 @@ def test_an_empty_memory_says_how_to_fill_it(browser: Browser, tmp_path: Path) -
         commands = opened.page.locator("#list .command-line").all_inner_texts()
     service.close()
     assert [line.split()[1] for line in commands] == ["add", "ingest"]
+
+
+def test_two_editors_never_overwrite_each_other(browser: Browser, service: Service, tmp_path: Path) -> None:
+    """An edit is made against the version that was read; what happens to other atoms does not matter."""
+    url = f"sqlite:{tmp_path / 'notes.db'}"
+    with window(browser, service, token="writer") as opened:  # noqa: S106  no password
+        opened.visit(f"atom={PLAN}")
+        form = opened.page.get_by_role("form", name="Save", exact=True)
+        opened.page.keyboard.press("e")
+        form.get_by_label("Text, in Markdown").fill("Mine.")
+        with Engine.open(url) as engine:
+            engine.revise(PLAN, "Theirs.")
+        form.get_by_role("button", name="Save").click()
+        form.get_by_text("Nothing was overwritten").wait_for()
+        assert form.locator("del").inner_text() == "Theirs"
+        with Engine.open(url) as engine:
+            assert engine.get(PLAN).content == "Theirs."
+            engine.add("Something else.", id=id_of(4))
+        form.get_by_role("button", name="I have read theirs").click()
+        form.get_by_role("button", name="Save").click()
+        opened.page.locator("#done", has_text="atom revised").wait_for()
+        opened.settle()
+        assert opened.text("#reading .content") == "Mine."
+        assert opened.marks("#done") == [f"{UNCHANGED}: Recorded"]
+        opened.page.get_by_role("button", name="Undo", exact=True).click()
+        opened.page.locator("#reading .content", has_text="Theirs.").wait_for()
+
+
+def test_a_page_that_only_reads_offers_no_change(opened: Window) -> None:
+    """Reading is the default; the view that writes says how to get another page."""
+    opened.visit(f"atom={PLAN}")
+    assert opened.page.locator(".action, .actions").count() == 0
+    assert opened.page.get_by_role("link", name="Write").count() == 0
+    opened.visit("view=write")
+    assert "engine ui --write" in opened.text("#list")
+    assert opened.page.locator("#list form").count() == 0
