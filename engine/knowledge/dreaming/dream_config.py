@@ -11,7 +11,7 @@ from engine.base.limits import NAME_BYTES_MAX
 from engine.base.validation import integer, line
 from engine.knowledge.dreaming.pipeline import AUTO
 
-RULES: Final = 4
+RULES: Final = 5
 """The version of the rules. It is raised when a change of the rules may change the tags of a text. The
 dreamer then reads all atoms again."""
 

@@ -192,6 +192,9 @@ IS = [
     (Category.TEMPORAL, "It was a dreadful winter."),
     (Category.CAUSAL, "He ran so fast that he fell."),
     (Category.CAUSAL, "We wait, since Rob has the keys."),
+    (Category.EMOTIONAL, "I really hate it."),
+    (Category.TEMPORAL, "They left at sunset."),
+    (Category.NARRATIVE, "Yesterday the engine stopped. Anna rowed us home."),
 ]
 IS_NOT = [
     (Category.RELATIONSHIP, "Melanie: Thanks, Mel!"),
@@ -230,6 +233,16 @@ IS_NOT = [
     (Category.TECHNICAL, "Visit the Engine Network Trust."),
     (Category.LOCATION, "They knew it from their school days."),
     (Category.TEMPORAL, "We like summer best."),
+    (Category.RELATIONSHIP, "Eddie Irvine. Edmund Irvine raced."),
+    (Category.NARRATIVE, "Ada Quill (born 1921) taught. Quill wrote books."),
+    (Category.NARRATIVE, "Anna made soup. It was hot. See you on Monday?"),
+    (Category.INDUSTRY, f"They gave us a new lease of life. {'It was as good as ever. ' * 10}"),
+    (Category.LOCATION, "She reads the New York Times."),
+    (Category.LOCATION, "Canton Fencing won."),
+    (Category.LOCATION, "It is new in the field of optics."),
+    (Category.EMOTIONAL, "Some people spread hate."),
+    (Category.TEMPORAL, "A photo of a sunset."),
+    (Category.CAUSAL, "The band Cuz sang."),
 ]
 
 

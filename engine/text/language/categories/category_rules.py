@@ -8,9 +8,10 @@ from typing import Final
 
 from engine.text.language.categories import Category
 from engine.text.language.categories.clauses import has_deed, has_reason
-from engine.text.language.categories.marked_text import MARKS, STRONG, Mark, MarkedText
+from engine.text.language.categories.marked_text import STRONG, Mark, MarkedText
 from engine.text.language.categories.people import NamedPeople, has_relative, is_bare_greeting, named_in
 from engine.text.language.categories.places_and_times import has_place, has_time
+from engine.text.language.tokenizer import sentences_of
 
 _RELATIONSHIP: Final = 1 << 6
 _NARRATIVE: Final = 1 << 7
@@ -21,6 +22,8 @@ HINTS_NEEDED: Final = 2
 TOKENS_PER_HINT: Final = 100
 """A text needs two different hints for a category, and one more hint for every 100 tokens. A long text has
 many subjects, so it can contain hints by chance."""
+TOKENS_PER_TRADE_HINT: Final = 70
+"""The same for the category `industry`, whose words are common in any text."""
 
 _SIGNS_OF_CODE: Final = re.compile(
     r"```|`[^`\n]{1,200}+`"
@@ -33,6 +36,7 @@ _FILE: Final = re.compile(
     r"\.(?:py|js|ts|rs|cpp|java|json|ya?ml|toml|html|css|sh|sql|md|txt|csv|exe|dll)\b", re.ASCII
 )
 _VERSION: Final = re.compile(r"[0-9]{1,4}\.[0-9]{1,4}\.[0-9]{1,9}(?:-[a-z0-9]+)?")
+_ASIDE: Final = re.compile(r"\([^()\n]{0,200}+\)")
 _CURRENCIES: Final = frozenset({"$", "\u20ac", "\u00a3"})
 
 _HINTS: Final = (
@@ -62,7 +66,7 @@ def _categories(marks: int) -> tuple[Category, ...]:
 
 
 def _category_marks(marked: MarkedText, named: NamedPeople) -> int:
-    result = marked.seen & STRONG | _hinted(marked)
+    result = marked.seen & STRONG & ~Mark.INDUSTRY | _hinted(marked)
     if named.several or marked.seen & Mark.RELATED or has_relative(marked):
         result |= _RELATIONSHIP
     if not result & Mark.LOCATION and has_place(marked, named):
@@ -75,22 +79,46 @@ def _category_marks(marked: MarkedText, named: NamedPeople) -> int:
         result |= Mark.INDUSTRY
     if not result & Mark.TECHNICAL and _has_code(marked):
         result |= Mark.TECHNICAL
-    if (result & Mark.TEMPORAL or marked.seen & Mark.SEQUEL) and has_deed(marked, named):
+    dated = result & Mark.TEMPORAL or marked.seen & Mark.SEQUEL
+    if dated and has_deed(marked, named, named.surnames) and _tells(marked, named.surnames):
         result |= _NARRATIVE
     return result
 
 
+def _tells(marked: MarkedText, surnames: set[str]) -> bool:
+    """Return True if a text says what somebody did, and the same, a neighbouring or the first line says when.
+
+    A question does not say it, and what stands in parentheses is mostly when somebody was born.
+    """
+    title, *lines = _ASIDE.sub(" ", marked.text).strip().split("\n")
+    sentences = [one for one in sentences_of("\n".join([title, *lines])) if not one.endswith("?")]
+    titled = bool(lines) and _is_dated(MarkedText(title))
+    for pair in zip(sentences, [*sentences[1:], ""], strict=True):
+        one = MarkedText("\n".join(pair))
+        if (titled or _is_dated(one)) and has_deed(one, named_in(one), surnames):
+            return True
+    return False
+
+
+def _is_dated(marked: MarkedText) -> bool:
+    return bool(marked.seen & (Mark.TEMPORAL | Mark.SEQUEL)) or has_time(marked)
+
+
 def _hinted(marked: MarkedText) -> int:
-    """Return the marks of the categories for which the text has enough hints."""
-    if len(marked.hints) < HINTS_NEEDED:
-        return 0
-    needed = HINTS_NEEDED + len(marked.tokens) // TOKENS_PER_HINT
-    # `tool` and `tools` are one hint.
-    return sum(
-        mark
-        for hint, mark in _HINTS
-        if len({word.removesuffix("s") for word in marked.hints if MARKS[word] & hint}) >= needed
-    )
+    """Return the marks of the categories for which the text has enough words.
+
+    A word of the category `industry` counts as two hints: in a long text, it may stand by chance.
+    """
+    result = 0
+    for hint, mark in _HINTS if marked.hints else ():
+        trade = mark == Mark.INDUSTRY
+        # `tool` and `tools` are one hint.
+        found = {word.removesuffix("s"): one for word, one in marked.hints.items() if one & (hint | mark)}
+        strong = trade and any(one & mark for one in found.values())
+        per_hint = TOKENS_PER_TRADE_HINT if trade else TOKENS_PER_HINT
+        if len(found) + strong >= HINTS_NEEDED + len(marked.tokens) // per_hint:
+            result |= mark
+    return result
 
 
 def _has_code(marked: MarkedText) -> bool:

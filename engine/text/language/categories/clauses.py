@@ -24,11 +24,10 @@ _ASKED: Final = frozenset({"anybody", "anyone", "he", "i", "it", "she", "the", "
 _DESCRIPTION_WORDS_MAX: Final = 8
 
 
-def has_deed(marked: MarkedText, named: NamedPeople) -> bool:
-    """Return True if the text says that somebody did something."""
+def has_deed(marked: MarkedText, named: NamedPeople, surnames: set[str]) -> bool:
+    """Return True if the text says that somebody did something; `surnames` are of people it may speak of."""
     if any(_person_acts(marked, one.start, one.end) for one in named.people):
         return True
-    surnames = named.surnames
     if surnames and any(
         marked.words[at] in surnames and _person_acts(marked, at, at + 1) for at in marked.capitals
     ):

@@ -7,6 +7,7 @@ from itertools import islice, repeat
 from typing import Final
 
 from engine.text.language.lexicon import read_lists
+from engine.text.language.parts_of_speech import is_verb
 
 LISTS: Final = {
     name: listed
@@ -70,6 +71,7 @@ STRONG: Final = (1 << 6) - 1
 """The marks of strong words. A text with at least one word with such a mark belongs to the category of the
 mark."""
 HINTS: Final = Mark.EMOTIONAL_HINT | Mark.INDUSTRY_HINT | Mark.TECHNICAL_HINT
+SUGGESTING: Final = HINTS | Mark.INDUSTRY
 
 # Latin letters up to U+024F, listed explicitly: the word lists have no others, and the letters that Python
 # recognises depend on its version.
@@ -117,7 +119,10 @@ _CONTEXTUAL: Final = (
     | Mark.HOUR
     | Mark.EMPLOYED
 )
-_EMOTION: Final = Mark.EMOTIONAL | Mark.EMOTIONAL_HINT
+PLACES: Final = Mark.PLACE | Mark.PLACE_TITLE | Mark.PLACE_NOUN
+_OPENING: Final = Mark.EMOTIONAL | Mark.EMOTIONAL_HINT | Mark.CAUSAL
+"""The marks of words that are capitalised only where a sentence begins; elsewhere they are part of a name."""
+_OWNERS: Final = frozenset(LISTS["owners"])
 _SENTENCE_ENDS: Final = frozenset(["", *'.!?:;\n-*#>\u2026"\u201c('])
 DETERMINERS: Final = frozenset(LISTS["determiners"])
 _STOPS: Final = frozenset(".!?\n")
@@ -163,8 +168,8 @@ class MarkedText:
         self.seen = 0
         """The combined marks of all phrases found, and of all words whose marks do not depend on the
         context."""
-        self.hints: set[str] = set()
-        """The hints: the words that suggest a category but are not enough on their own."""
+        self.hints: dict[str, int] = {}
+        """The words and phrases that suggest a category, or belong to one, with their marks."""
         self.numbers = [at for at, token in enumerate(self.tokens) if "0" <= token < ":"]
         self.contextual: list[int] = []
         """The indices of words whose meaning depends on the words around them."""
@@ -188,27 +193,41 @@ class MarkedText:
         for at, mark in enumerate(marks):
             if not mark:
                 continue
-            if mark & _EMOTION and self.is_capital(at) and not self._is_sentence_capital(at):
-                mark &= ~_EMOTION
-            self.seen |= mark & STRONG
-            if mark & HINTS and not (self.is_capital(at) and self._is_in_name(at)):
-                self.hints.add(words[at])
+            if mark & _OPENING and self._is_other_word(at):
+                mark &= ~_OPENING
+            self.seen |= mark & (STRONG | Mark.SEQUEL)
+            if mark & SUGGESTING and not (mark & HINTS and self.is_capital(at) and self._is_in_name(at)):
+                self.hints[words[at]] = mark
             if mark & Mark.PHRASE:
                 for rest, phrase_mark in PHRASES.get((words[at], words[at + 1]), ()):
-                    if words[at + 2 : at + 2 + len(rest)] == rest:
-                        self._add_phrase(at, phrase_mark)
+                    end = at + 2 + len(rest)
+                    if words[at + 2 : end] == rest:
+                        self._add_phrase(at, end, phrase_mark)
             if mark & _CONTEXTUAL:
                 self.contextual.append(at)
                 self.contexts |= mark
-            self.seen |= mark & Mark.SEQUEL
             if mark & Mark.PRODUCT and self.is_capital(at) and not self.begins(at):
                 self.seen |= Mark.TECHNICAL
 
-    def _add_phrase(self, at: int, mark: int) -> None:
+    def _add_phrase(self, at: int, end: int, mark: int) -> None:
+        if mark & SUGGESTING:
+            self.hints[" ".join(self.words[at:end])] = mark
         if mark != Mark.PLACE:
             self.seen |= mark
-        elif self.is_capital(at):
-            self.seen |= Mark.LOCATION
+        elif self.is_capital(at) and (not self.is_capital(end) or self.marks[end] & PLACES):
+            self.seen |= Mark.LOCATION  # but not for `New York Times`
+
+    def _is_other_word(self, at: int) -> bool:
+        """Return True if a word for a feeling or a reason is a part of a name, or a feeling of nobody.
+
+        Somebody feels it in `I really hate` and `my fear`, but not in `they spread hate`.
+        """
+        if self.is_capital(at) and not self._is_sentence_capital(at):
+            return True
+        word, before = self.words[at], [one.split("'")[0] for one in self.words[at - 2 : at]]
+        if not self.marks[at] & Mark.EMOTIONAL or word.endswith("ed") or not is_verb(word):
+            return False
+        return not any(MARKS.get(one, 0) & Mark.SUBJECT or one in _OWNERS for one in before)
 
     def _is_sentence_capital(self, at: int) -> bool:
         """Return True if a word begins a sentence and is not in a heading."""

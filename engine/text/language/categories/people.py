@@ -250,6 +250,8 @@ def _is_same_person(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
     if not one:
         return True
     alike = any(_is_short_form(one[0], word) for word in other)
+    # `Eddie Irvine` is more often `Edmund Irvine` than a relative of his.
+    alike = alike or (one[-1] == other[-1] and one[0][:2] == other[0][:2])
     # With the same given name, a different surname is more often a birth name than that of another person.
     return alike and (len(one) == 1 or one[-1] == other[-1] or one[0] == other[0])
 

@@ -6,7 +6,7 @@ import re
 from typing import Final
 
 from engine.text.analyzer import STOP_WORDS
-from engine.text.language.categories.marked_text import DETERMINERS, LISTS, Mark, MarkedText, is_word
+from engine.text.language.categories.marked_text import DETERMINERS, LISTS, PLACES, Mark, MarkedText, is_word
 from engine.text.language.categories.people import NOUN_ENDINGS, CapitalisedRun, NamedPeople
 
 _IN: Final = frozenset(LISTS["in"])
@@ -29,9 +29,11 @@ def has_place(marked: MarkedText, named: NamedPeople) -> bool:
 def is_place(marked: MarkedText, run: CapitalisedRun) -> bool:
     """Return True if the words of a run of capitalised words, and the words around it, indicate a place."""
     either = 0
-    for mark in run.marks:
+    for at, mark in enumerate(run.marks):
         either |= mark
-        if mark & Mark.PLACE and (not mark & Mark.NAME or _is_located(marked, run)):
+        # In `Boston Beer Company`, the place is part of the name of something else.
+        last = at + 1 == len(run.marks) or run.marks[-1] & PLACES
+        if mark & Mark.PLACE and last and (not mark & Mark.NAME or _is_located(marked, run)):
             either |= _KNOWN_PLACE
     if either & Mark.ORGANIZATION:
         return False
@@ -86,6 +88,9 @@ def _is_label(following: str) -> bool:
 def _is_before_noun(marked: MarkedText, at: int) -> bool:
     """Return True if the word after the kind of place is a noun of which it is a part: `the garden fence`."""
     word = marked.words[at + 1]
+    if word == "of":
+        # `in the field of librarianship`, but not `at the edge of the lake`
+        return not marked.is_capital(at + 2) and marked.words[at + 2] not in DETERMINERS
     if not is_word(word) or word in STOP_WORDS or word in _CLAUSE_ENDS or marked.is_capital(at + 1):
         return False
     other = Mark.TEMPORAL | Mark.SPAN | Mark.PAST | Mark.PLACE_NOUN | Mark.POINTING
