@@ -183,4 +183,5 @@ class LevelDBSnapshot(Snapshot):
                 self._source = None
 
     def __del__(self) -> None:
-        self.close()
+        if self._source is not None:
+            self.close()

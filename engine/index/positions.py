@@ -47,10 +47,12 @@ class _SortedDocuments:
         placed = placed[sorted_pairs(sources[placed], sequences[placed])]
         sources, sequences = sources[placed], sequences[placed]
         first = changes(sources)
-        self._sources, self._sequences = sources[first], distinct(sequences)
+        self._sources = sources[first]
+        self._sequences, ranks_of_sequences = _numbered(sequences)
         # The ranks of known values, as `_rank` assigns them.
-        ranks = (2 * np.cumsum(first) - 1).astype(np.uint64)
-        self.keys = ranks << np.uint64(_HALF) | _rank(self._sequences, sequences)
+        self.keys = 2 * np.cumsum(first, dtype=np.uint64) - 1
+        self.keys <<= np.uint64(_HALF)
+        self.keys |= ranks_of_sequences
         self.ordinals = (placed + start).astype(np.uint32)
         self._places = np.full(end - start, _NOWHERE, np.uint32)
         self._places[placed] = np.arange(len(placed), dtype=np.uint32)
@@ -267,6 +269,21 @@ def _rank(known: NDArray[np.uint64], values: NDArray[np.uint64]) -> NDArray[np.u
     exact = known[np.minimum(at, len(known) - 1)] == values
     rank: NDArray[np.uint64] = (2 * at + exact).astype(np.uint64)
     return rank
+
+
+def _numbered(values: NDArray[np.uint64]) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
+    """Return the distinct values in ascending order, and the rank of each value among them.
+
+    Most sequences are small numbers. Then a table of them takes a quarter of the time of sorting them.
+    """
+    end = int(values.max(initial=0)) + 1
+    if end > 4 * len(values):
+        known = distinct(values)
+        return known, _rank(known, values)
+    occurs = np.zeros(end, np.bool_)
+    occurs[values] = True
+    ranks = 2 * np.cumsum(occurs, dtype=np.uint64) - 1
+    return np.flatnonzero(occurs).astype(np.uint64), ranks[values]
 
 
 T = TypeVar("T", bound=np.generic)
