@@ -417,6 +417,14 @@ def members(rows: Reader, name: SetName, below: int | None = None) -> BitMap:
     return ordinals
 
 
+def nonempty(rows: Reader, names: Sequence[SetName], below: int) -> list[bool]:
+    """Return, for each set, whether it has an ordinal below `below`. All rows are read together."""
+    label_key, count = read_identity(rows).label_key, (below >> CHUNK_BITS) + 1
+    keys = [_row_key(_place(name, chunk), label_key) for name in names for chunk in range(count)]
+    stored = [raw is not None for raw in rows.multi_get(keys)]
+    return [any(stored[at : at + count]) for at in range(0, len(stored), count)]
+
+
 def union(rows: Reader, names: Iterable[SetName]) -> BitMap:
     """Return all ordinals that are in at least one of the named sets."""
     from pyroaring import BitMap

@@ -52,6 +52,8 @@ def entity_name(value: object) -> str:
 
 
 def _visible(name: str) -> str:
+    if name.isascii():
+        return name  # no character of ASCII is of this category
     return "".join(character for character in name if unicodedata.category(character) != _INVISIBLE)
 
 

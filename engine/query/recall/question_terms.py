@@ -22,6 +22,7 @@ from pyroaring import BitMap
 
 from backends.base import Reader
 from engine.followers.names import aliased, has_aliases
+from engine.followers.tags import nonempty
 from engine.index.index_view import IndexView
 from engine.ledger.queries import bodies_of, ids_at, records_of
 from engine.query.recall.atom_set import AtomSet
@@ -128,9 +129,11 @@ def _known_name(rows: Reader, index: IndexView, atoms: AtomSet, name: str) -> st
     words = list(one_edit_from(name.lower()))
     terms = [found[0] if len(found) == 1 else "" for found in index_terms_many(words)]
     dfs = index.dfs(terms)
+    tagged = nonempty(rows, [(Group.TAG, word) for word in words], atoms.documents)
     similar: list[tuple[int, str, BitMap]] = []
-    for word, term, df in zip(words, terms, dfs, strict=True):
-        there = atoms.members(rows, Group.TAG, word)
+    # Nearly all of these words are in no text and no tag.
+    for word, term, df, is_tag in zip(words, terms, dfs, tagged, strict=True):
+        there = atoms.members(rows, Group.TAG, word) if is_tag else BitMap()
         if df:
             there = there | (index.ordinals_with(term) & atoms.ordinals)
         if there and len(word) >= NAME_CHARS_MIN:

@@ -116,7 +116,7 @@ def tags_named(run: RecallRun, terms: Mapping[str, float]) -> tuple[str, ...]:
     starts = {term[:-1] if len(term) > _PREFIX_MIN else term for term in terms}
     starts.update(tag_identity(word.text) for word in run.question.words if word.terms)
     # A tag may be a code that no text contains, whose numbers are not searched for.
-    known = terms.keys() | {term for word in run.question.words for term in word.terms}
+    known = {*terms, *(term for word in run.question.words for term in word.terms)}
     tags: set[str] = set()
     # The first tag that is not below the last start. There is no tag between them, so most starts need no
     # look-up if there are few tags.
@@ -131,7 +131,7 @@ def tags_named(run: RecallRun, terms: Mapping[str, float]) -> tuple[str, ...]:
             first = tag if first is None else first
             if not tag.startswith(start) or count == TAGS_SEEN_MAX:
                 break
-            if known >= set(tag_terms(tag)):
+            if known.issuperset(tag_terms(tag)):
                 tags.add(tag)
     return tuple(sorted(tags))
 
