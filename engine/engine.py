@@ -81,6 +81,9 @@ if TYPE_CHECKING:
     from engine.query.recall.recall_config import RecallConfig
     from engine.store.revert import Undone
     from engine.store.status import Status
+    from engine.sync.family import SyncStatus
+    from engine.sync.following_sync import FollowingSync
+    from engine.sync.syncing import SyncReport
     from engine.trust.audit.verify import Report
     from engine.trust.notes.issue import CheckpointNote
     from engine.trust.proving.prove import Proof
@@ -129,6 +132,7 @@ class Engine:
         secrets: SecretsPolicy | str | None = None,
         mirror: str | Path | None = None,
         family: FamilySecrets | None = None,
+        sync: str | Path | None = None,
     ) -> None:
         """Open a memory on an open backend. `Engine.open` opens both the backend and the memory.
 
@@ -148,6 +152,8 @@ class Engine:
             family: The secrets that a new store shares with the other stores of its family, so that equal
                 texts get equal ids in all of them; None for random ones. They do not change a store that
                 exists.
+            sync: A folder in which the devices of this memory meet: what is new there is read now, and each
+                write is written there (docs/sync.md). None for no folder. A problem is only logged.
 
         Raises:
             InvalidInputError: An argument is not valid.
@@ -182,6 +188,11 @@ class Engine:
             from engine.files.mirror.following_mirror import FollowingMirror
 
             self._mirror = FollowingMirror(store, mirror)
+        self._sync: FollowingSync | None = None
+        if sync is not None and backend.unwritable is None:
+            from engine.sync.following_sync import FollowingSync
+
+            self._sync = FollowingSync(store, sync, self.actor, self.view.forget)
 
     @classmethod
     @embedded_only("a memory is named by the address")
@@ -205,7 +216,7 @@ class Engine:
             key: The passphrase or the recovery phrase of a sealed store; a new store is sealed under it. None
                 for the one in ENGINE_KEY_FILE, from ENGINE_KEY_COMMAND, or from the keyring of the system.
             options: The keyword arguments of `Engine(...)`: clock, salts, actor, config, secrets, mirror,
-                family.
+                family, sync.
 
         Returns:
             The open memory, which the caller must close.
@@ -306,8 +317,9 @@ class Engine:
         """Wait for calls in progress, then release the store. Closing the memory again has no effect."""
         if not self._owner:
             return
-        if self._mirror is not None:
-            self._mirror.close()
+        for following in (self._sync, self._mirror):  # what a sync reads is shown by the mirror
+            if following is not None:
+                following.close()
         self.store.close()
 
     def __enter__(self) -> Self:
@@ -341,7 +353,7 @@ class Engine:
                 view = stack.enter_context(self.view.at(moment))
             past = object.__new__(Engine)
             past.actor, past.view, past._mirror = self.actor, view, None
-            past._once, past._owner, past._tag_origins = None, True, None
+            past._once, past._owner, past._tag_origins, past._sync = None, True, None, None
             yield past
 
     @embedded_only("the token determines the actor")
@@ -502,12 +514,13 @@ class Engine:
 
     @contextmanager
     def _writing(self, *, now: bool = True) -> Iterator[None]:
-        """Bring the mirror up to date when the block ends, or, without `now`, up to a short time later."""
+        """Bring mirror and folder up to date when the block ends, or, without `now`, a short time later."""
         try:
             yield
         finally:
-            if self._mirror is not None:
-                self._mirror.after_write(now=now)
+            for following in (self._sync, self._mirror):
+                if following is not None:
+                    following.after_write(now=now)
 
     def _actor(self, actor: str | None) -> str:
         return self.actor if actor is None else actor
@@ -1979,6 +1992,108 @@ class Engine:
 
         callback(progress, "progress")
         return backup(self.store, path, progress, sealed=sealed)
+
+    # Devices
+
+    @embedded_only("it reads and writes files of the service's machine")
+    def sync(self, folder: str | Path | None = None, *, progress: Progress = no_progress) -> SyncReport:
+        """Read what other devices put into the folder, and write what is new here (docs/sync.md).
+
+        What is altered, cut or contradicts what was seen before is refused and named; the rest is done.
+
+        Args:
+            folder: The folder; None for the one that this device joined.
+            progress: Called with (events read, all events to read).
+
+        Raises:
+            NotFoundError: This memory is not synchronised, or the folder is not there.
+            ConflictError: Another copy of this memory writes to the folder with the same id.
+        """
+        from engine.sync.syncing import sync
+
+        callback(progress, "progress")
+        with self._writing():
+            return sync(self.store, folder, self.actor, self.view.forget, progress)
+
+    @embedded_only("it writes files of the service's machine")
+    def sync_init(self, folder: str | Path, *, name: str | None = None) -> str:
+        """Make this memory the first device of a family that meets in `folder`, and write it there.
+
+        Args:
+            folder: A folder, which is made if it does not exist.
+            name: The name of this device; None for the name of the machine.
+
+        Returns:
+            The phrase that each other device needs, once. Whoever has it and the folder can read everything.
+
+        Raises:
+            ConflictError: This memory is a device already, or the folder has devices already.
+        """
+        from engine.sync.setup import begin
+
+        phrase = begin(self.store, folder, name)
+        self.sync()
+        return phrase
+
+    @classmethod
+    @embedded_only("a memory is named by the address")
+    def sync_join(
+        cls,
+        url: str,
+        folder: str | Path,
+        phrase: str,
+        *,
+        name: str | None = None,
+        take: bool = False,
+        **options: Any,
+    ) -> Self:
+        """Open a new store at `url` as a device of the family in `folder`. `sync` then reads what is there.
+
+        Args:
+            url: The location of the new store.
+            folder: The folder of the family.
+            phrase: The phrase of the family.
+            name: The name of this device; None for the name of the machine.
+            take: Accept a store that is not empty. It is kept under another name, and the next sync adds its
+                texts.
+            options: As for `open`.
+
+        Raises:
+            InvalidInputError: The phrase is not valid.
+            NotFoundError: No device in the folder has this phrase.
+            RefusedError: The store is not empty.
+        """
+        from engine.sync.setup import join
+
+        join(url, folder, lambda: phrase, name, wall_clock, take=take)
+        return cls.open(url, **options)
+
+    @embedded_only("it reads files of the service's machine")
+    def sync_status(self, folder: str | Path | None = None) -> SyncStatus:
+        """Return what `sync` would do, and the erasures that some devices have not carried out yet."""
+        from engine.sync.family import status
+
+        return status(self.store, folder)
+
+    @embedded_only("it writes files of the service's machine")
+    def sync_remove(self, device: str, folder: str | Path | None = None) -> str:
+        """Remove a device from the family, and return the new phrase for devices that join later.
+
+        What was read of its events stays. Its sub-folder is deleted, and the key of the family changes.
+
+        Args:
+            device: The name of the device, or the beginning of its id.
+            folder: The folder; None for the one that this device joined.
+
+        Raises:
+            NotFoundError: There is no such device.
+            ConflictError: A pack of the device is not in the folder yet.
+        """
+        from engine.sync.family import remove
+        from engine.sync.syncing import opened
+
+        with self._writing(), opened(self.store, folder, self.view.forget) as syncing:
+            return remove(syncing, device, self.actor)
 
 
 def _resume(store: Store) -> None:

@@ -45,6 +45,15 @@ PRIVATE = 0o600
 PUBLIC = 0o644
 
 
+def user_folder(variable: str, default: str) -> Path:
+    """Return this program's folder inside the folder that `variable` names, or inside the default folder."""
+    folder = Path(os.environ.get(variable, ""))
+    if not folder.is_absolute():
+        on_mac = sys.platform == "darwin"
+        folder = Path("~/Library/Application Support" if on_mac else default).expanduser()
+    return folder / "engine"
+
+
 def read_file(path: str | Path, most: int) -> bytes:
     """Return the content of a file; `-` stands for standard input.
 

@@ -22,6 +22,7 @@ from engine.memory.memory_settings import (
     find_mirror,
     find_secrets,
     find_store,
+    find_sync,
 )
 from engine.memory.open_memory import backend_opener, engine_opener, retry_while_busy
 
@@ -80,12 +81,16 @@ class Session:
         return find_memory(self.store, self.memory)
 
     @contextmanager
-    def engine(self, *, create: bool = False, secrets: SecretsPolicy | str | None = None) -> Iterator[Engine]:
+    def engine(
+        self, *, create: bool = False, secrets: SecretsPolicy | str | None = None, synced: bool = True
+    ) -> Iterator[Engine]:
         """Open the store until the `with` block ends; create a missing store only with `create`.
 
-        `secrets` is a policy to use in place of the policy in the settings.
+        `secrets` is a policy to use in place of the policy in the settings. Unless `synced` is false, the
+        folder of the devices that the settings name is read first, and written at the end.
         """
-        opener = engine_opener(self.setting.url, self.actor, create=create, secrets=secrets)
+        folder = find_sync(self.store, self.memory) if synced else None
+        opener = engine_opener(self.setting.url, self.actor, create=create, secrets=secrets, sync=folder)
         with retry_while_busy(opener, self.wait) as engine:
             if engine.read_only is not None:
                 self._tell_read_only(engine)

@@ -95,6 +95,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
     "Move": {
         "seal": ("sealed_commands", "Encrypt a store under a passphrase."),
         "unseal": ("sealed_commands", "Decrypt a sealed store."),
+        "sync": ("sync_command", "Keep the same memory on several devices, which meet in a folder."),
         "copy": ("upkeep_commands", "Copy a store to another place or backend, with the same root."),
         "rescue": ("export_commands", "Make a new store from the journal that is left in a damaged store."),
         "export": ("export_commands", "Export the memory for another store or another program."),
@@ -161,7 +162,6 @@ _MEANT = {
     "search": ("recall", "find"),
     "show": ("get",),
     "stats": ("status",),
-    "sync": ("ingest", "mirror"),
     "undo": ("revert",),
     "update": ("revise", "ingest"),
 }

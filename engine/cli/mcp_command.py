@@ -17,7 +17,7 @@ from engine.cli.shared_options import one_of
 from engine.cli.shown_parts import line, shown
 from engine.mcp.profiles import profile_of, screened, writing
 from engine.memory.lease import DEFAULT_WAIT, Lease
-from engine.memory.memory_settings import VARIABLE, find_mirror, find_secrets_for_agents
+from engine.memory.memory_settings import VARIABLE, find_mirror, find_secrets_for_agents, find_sync
 from engine.memory.open_memory import engine_opener
 
 DEFAULT_ACTOR = "agent"
@@ -89,7 +89,10 @@ def mcp(
     actor = session.actor if "actor" in session.given else DEFAULT_ACTOR
     wait = session.wait if "wait" in session.given else DEFAULT_WAIT
     mirror = None if read_only else find_mirror(session.store, session.memory)
-    opener = engine_opener(session.setting.url, actor, create=not read_only, mirror=mirror, secrets=policy)
+    folder = find_sync(session.store, session.memory)
+    opener = engine_opener(
+        session.setting.url, actor, create=not read_only, mirror=mirror, secrets=policy, sync=folder
+    )
     from engine.mcp.stdio import serve
 
     serve(served, Lease(opener, wait), refused)

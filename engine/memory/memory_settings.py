@@ -13,12 +13,12 @@ separately, so a file may contain only secrets settings.
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from engine.base.errors import InvalidInputError, is_environment, system_failure
+from engine.base.outside_files import user_folder
 
 if TYPE_CHECKING:
     from engine.commands.secrets.policy import SecretsPolicy
@@ -47,6 +47,7 @@ class _Values(NamedTuple):
     mirror: Path | None = None
     memory: str | None = None
     secrets: object = None
+    sync: Path | None = None
 
 
 class MemorySetting(NamedTuple):
@@ -173,6 +174,16 @@ def find_mirror(flag: str | None, memory: str | None = None) -> Path | None:
     return values.mirror if values.memory == (named and named.name) else None
 
 
+def find_sync(flag: str | None, memory: str | None = None) -> Path | None:
+    """Return the folder in which the devices of the store meet, or None. It is taken as by `find_mirror`.
+
+    Raises:
+        InvalidInputError: As for `find_store`.
+    """
+    values, named = _find(flag), find_memory(flag, memory)
+    return values.sync if values.memory == (named and named.name) else None
+
+
 def _find(flag: str | None) -> _Values:
     if flag is not None:
         if not flag.strip():
@@ -188,21 +199,12 @@ def _files() -> Iterator[_Values]:
     for folder in _upwards():
         if values := _read(folder / PROJECT_FILE):
             yield values
-    if values := _read(_user_folder("XDG_CONFIG_HOME", "~/.config") / "config.toml"):
+    if values := _read(user_folder("XDG_CONFIG_HOME", "~/.config") / "config.toml"):
         yield values
 
 
 def _default(name: str) -> str:
-    return str(_user_folder("XDG_DATA_HOME", "~/.local/share") / name)
-
-
-def _user_folder(variable: str, default: str) -> Path:
-    """Return this program's folder inside the folder that `variable` names, or inside the default folder."""
-    folder = Path(os.environ.get(variable, ""))
-    if not folder.is_absolute():
-        on_mac = sys.platform == "darwin"
-        folder = Path("~/Library/Application Support" if on_mac else default).expanduser()
-    return folder / "engine"
+    return str(user_folder("XDG_DATA_HOME", "~/.local/share") / name)
 
 
 def _upwards() -> list[Path]:
@@ -229,19 +231,21 @@ def _read(file: Path) -> _Values | None:
         settings = tomllib.loads(text)
     except ValueError as error:
         raise _invalid(file, error) from error
-    texts = [settings.pop(name, None) for name in ("store", "mirror", "memory")]
-    url, mirror, memory = texts
+    texts = [settings.pop(name, None) for name in ("store", "mirror", "memory", "sync")]
+    url, mirror, memory, sync = texts
     secrets = settings.pop("secrets", None)
-    incomplete = url is None and (mirror is not None or memory is not None or secrets is None)
+    incomplete = url is None and (any(text is not None for text in texts) or secrets is None)
     if settings or incomplete or not all(text is None or _is_text(text) for text in texts):
         raise InvalidInputError(
             f'{file}: the only settings allowed are `secrets`, `store = "…"` and, together with '
-            '`store`, `mirror = "…"` and `memory = "…"`',
+            '`store`, `mirror = "…"`, `sync = "…"` and `memory = "…"`',
             hint="remove all other settings, or use --store",
         )
-    folder = None if mirror is None else file.parent / Path(mirror).expanduser()
+    folder, shared = (
+        None if name is None else file.parent / Path(name).expanduser() for name in (mirror, sync)
+    )
     place = None if url is None else _absolute(url, file.parent)
-    return _Values(place, str(file), folder, memory, secrets)
+    return _Values(place, str(file), folder, memory, secrets, shared)
 
 
 def _invalid(file: Path, error: Exception) -> InvalidInputError:

@@ -36,11 +36,13 @@ def engine_opener(
     create: bool,
     mirror: Path | None = None,
     secrets: SecretsPolicy | str | None = None,
+    sync: Path | None = None,
 ) -> Callable[[], Engine]:
     """Return a function that opens the store at `url`.
 
     `mirror` is the folder of the mirror that is updated after each write, or None. `secrets` is a secrets
-    policy, the mode of a policy, or None for the policy in the settings.
+    policy, the mode of a policy, or None for the policy in the settings. `sync` is the folder in which the
+    devices of the memory meet, or None.
 
     Raises:
         InvalidInputError: A settings file or ENGINE_SECRETS has an unknown value.
@@ -51,7 +53,7 @@ def engine_opener(
         # Imported here because it takes 0.1 s, which would delay help texts and a server's first answer.
         from engine.engine import Engine
 
-        return Engine.open(url, create=create, actor=actor, secrets=policy, mirror=mirror)
+        return Engine.open(url, create=create, actor=actor, secrets=policy, mirror=mirror, sync=sync)
 
     return opened
 

@@ -92,7 +92,7 @@ def written(store: Store, first: int, bytes_max: int = PART_BYTES, stop: int | N
                 header = entry.header
                 if header.kind in HANDED_OUT and header.origin is None:
                     records += _run(paths, gap, at)
-                    records.append(_EVENT + len(raw).to_bytes(_LENGTH_BYTES, "big") + raw + (payload or b""))
+                    records.append(record_of(raw, payload))
                     size += len(records[-1])
                     gap = at + 1
                 at += 1
@@ -100,6 +100,11 @@ def written(store: Store, first: int, bytes_max: int = PART_BYTES, stop: int | N
                     break
         records += _run(paths, gap, at)
         return Written(first, at, frontier, Head(store.identity.store_id, at, paths.root(at)), records)
+
+
+def record_of(header: bytes, payload: bytes | None) -> bytes:
+    """Return the record of an event that is handed out; without a payload, it was destroyed."""
+    return _EVENT + len(header).to_bytes(_LENGTH_BYTES, "big") + header + (payload or b"")
 
 
 def _run(paths: LogPaths, first: int, stop: int) -> list[bytes]:

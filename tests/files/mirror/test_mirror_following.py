@@ -17,6 +17,7 @@ from engine.files.mirror import following_mirror
 from engine.files.mirror.following_mirror import update
 from engine.files.mirror.mirror_pages import Page, Renderer
 from engine.files.mirror.mirror_report import PullReport
+from engine.store import following
 from tests.files.mirror.parsing import listed, tree
 from tests.files.mirror.test_mirror_pull import edited, page_with
 from tests.support.engines import engine_on, salt_of, ticking
@@ -25,7 +26,7 @@ from tests.support.engines import engine_on, salt_of, ticking
 @pytest.fixture
 def memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Engine:
     """Return a memory whose mirror follows without pauses."""
-    monkeypatch.setattr(following_mirror, "PAUSE", 0)
+    monkeypatch.setattr(following, "PAUSE", 0)
     return opened(tmp_path)
 
 
@@ -91,7 +92,7 @@ def test_a_burst_of_writes_is_shown_when_the_memory_is_closed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Writes during the pause after a sync are shown at the latest when the memory is closed."""
-    monkeypatch.setattr(following_mirror, "PAUSE", 1e9)
+    monkeypatch.setattr(following, "PAUSE", 1e9)
     backend = MemoryBackend()
     memory = Engine(backend, mirror=tmp_path / "m")
     memory.add("one")

@@ -1,0 +1,160 @@
+"""What a device tells about its family, and the removal of a device."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from backends.base import Reader, prefix_end
+from engine.base.errors import ConflictError, InvalidInputError, NotFoundError, system_failure
+from engine.base.validation import show_id
+from engine.ledger.journal import earlier_headers, read_header, read_log
+from engine.ledger.layout import ERASURE, decode_seq
+from engine.store.store import Store
+from engine.sync.family_key import FamilyKey
+from engine.sync.heads import DeviceHead, wrapped_for
+from engine.sync.packs import read_pack, write_pack
+from engine.sync.syncing import DeviceReport, Packs, Syncing, dot_of, opened
+from engine.sync.taking_in import known_heads
+from engine.sync.without_destroyed import without_destroyed
+from proofs.leaves import ID_BYTES
+
+
+@dataclass(frozen=True, slots=True)
+class UnfinishedErasure:
+    """An erasure that some devices have not carried out yet, as far as this device knows."""
+
+    id: str
+    """The erased atom."""
+    done: int
+    """The number of devices on which the text is destroyed."""
+    devices: int
+    packs: tuple[str, ...]
+    """The packs in the folder that may still contain the text. Their writers remove it at their next sync."""
+
+
+@dataclass(frozen=True, slots=True)
+class SyncStatus:
+    """What a sync would do, and which erasures are not carried out everywhere."""
+
+    folder: str
+    unwritten: int
+    """The number of events that are not in the folder yet."""
+    devices: tuple[DeviceReport, ...]
+    erasures: tuple[UnfinishedErasure, ...]
+
+
+def status(store: Store, folder: str | Path | None = None) -> SyncStatus:
+    """Return what a sync would do. Nothing is written.
+
+    Raises:
+        NotFoundError: The store is not synchronised, or the folder is not there.
+    """
+    with opened(store, folder) as syncing:
+        syncing.read_heads(everything=True)
+        known, heads = known_heads(store), {one: seen.head for one, seen in syncing.seen.items()}
+        for store_id, head in heads.items():
+            taken = known[store_id].size if store_id in known else 0
+            syncing.done[store_id] = taken
+            saved = syncing.device.known.get(store_id.hex())
+            if head.size > taken and (saved is None or saved.size < head.size or not saved.file):
+                syncing.said[store_id] = "news", f"{head.size - taken:,} events are not read yet"
+        with store.view() as rows:
+            unwritten = read_log(rows).size - syncing.device.size
+            erasures = tuple(_unfinished(rows, syncing, heads))
+        return SyncStatus(str(syncing.folder), unwritten, tuple(syncing.devices()), erasures)
+
+
+def _unfinished(
+    rows: Reader, syncing: Syncing, heads: dict[bytes, DeviceHead]
+) -> Iterator[UnfinishedErasure]:
+    own = syncing.store.identity.store_id
+    for key, value in rows.scan(ERASURE, prefix_end(ERASURE)):
+        if len(key) != len(ERASURE) + ID_BYTES:
+            continue  # an edge, which its atom erased
+        erased, _ = read_header(rows, decode_seq(value, "erasure"))
+        writer, seq = dot_of(erased, own)
+        late = {one for one, head in heads.items() if one != writer and head.seen.get(writer, 0) <= seq}
+        mine = erased.seq >= syncing.device.size
+        if late or mine:
+            dots = {dot_of(one, own) for one in earlier_headers(rows, erased)}
+            packs = {
+                f"device-{one.hex()}/{pack.name}"
+                for one in late
+                for store, several in heads[one].packs.items()
+                for pack in several
+                if any(pack.first <= at < pack.stop for by, at in dots if by == store)
+            }
+            count = 1 + len(heads)
+            yield UnfinishedErasure(
+                show_id(key[len(ERASURE) :]), count - len(late) - mine, count, tuple(sorted(packs))
+            )
+
+
+def remove(syncing: Syncing, name: str, actor: str, **options: Any) -> str:
+    """Remove a device from the family, and return the new phrase.
+
+    What is here of its events stays in the family: they are packed again in the sub-folder of this device,
+    without texts that were erased. The sub-folder of the removed device is deleted. The key of the family
+    changes; the devices that stay find the new one in the head of this device.
+
+    Args:
+        syncing: The device that removes the other one.
+        name: The name of the other device, or the beginning of its id.
+        actor: The author of what the sync before the removal adds.
+        options: Arguments of the sync.
+
+    Raises:
+        NotFoundError: There is no such device.
+        ConflictError: A pack of the device is not here yet, so its events would be lost.
+        InvalidInputError: The name stands for several devices, or for this one.
+    """
+    syncing.run(actor, **options)
+    device = syncing.device
+    gone = bytes.fromhex(_named(syncing, name))
+    syncing.read_heads(everything=True)
+    own, head = syncing.own_head(), syncing.seen.pop(gone, None)
+    place, key = syncing.folder / f"device-{gone.hex()}", FamilyKey.new()
+    try:
+        carried: Packs = {}
+        for writer, packs in head.head.packs.items() if head else ():
+            for pack in packs:
+                part = read_pack(place, device.keys, writer, pack)
+                if part is None:
+                    raise ConflictError(
+                        f"{place / pack.name} is not here yet",
+                        hint="wait until the folder is complete, so that nothing of the device is lost",
+                    )
+                small = without_destroyed(syncing.store, part)
+                carried.setdefault(writer, []).append(write_pack(syncing.own, key, small))
+        known = known_heads(syncing.store).get(gone)
+        device.removed[gone.hex()] = known.size if known else 0
+        device.phrases.insert(0, key.phrase)
+        device.wrapped = [wrapped_for(one, seen.head.box, key).hex() for one, seen in syncing.seen.items()]
+        # The keys are saved first: a head that nobody could open would be lost.
+        device.save()
+        syncing.publish(own, carried)
+        device.save()
+        shutil.rmtree(place, ignore_errors=True)
+    except OSError as error:
+        raise system_failure(error, f"{syncing.own} cannot be written") from error
+    return key.phrase
+
+
+def _named(syncing: Syncing, name: str) -> str:
+    """Return the id of the device with this name or beginning of the id, as 32 hex digits."""
+    digits = name.replace("-", "").lower()
+    known = syncing.device.known
+    found = [one for one in known if known[one].name == name] or [
+        one for one in known if len(digits) >= 4 and one.startswith(digits)
+    ]
+    if name == syncing.device.name and not found:
+        raise InvalidInputError("a device cannot remove itself", hint="remove it on another device")
+    if not found:
+        raise NotFoundError(f"there is no device {name!r}", hint="`engine sync devices` lists them")
+    if len(found) > 1:
+        raise InvalidInputError(f"{len(found)} devices have this name", hint="give the id instead")
+    return found[0]

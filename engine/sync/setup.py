@@ -1,0 +1,178 @@
+"""Making a store the first device of a family, and joining a family with a new store."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Callable
+from pathlib import Path
+
+from backends import locate, open_backend, store_exists
+from backends.files import fsync_path
+from engine.base.errors import (
+    ConflictError,
+    EngineError,
+    InvalidInputError,
+    NotFoundError,
+    RefusedError,
+    system_failure,
+)
+from engine.base.outside_files import read_file, refuse_inside
+from engine.ledger.appender import Sources, random_salt
+from engine.ledger.journal import read_identity, read_log
+from engine.store.store import Store
+from engine.sync.device import Device
+from engine.sync.family_key import FamilyKey
+from engine.sync.heads import HEAD, HEAD_BYTES_MAX, NAME_BYTES_MAX, DeviceHead, read_signed
+from engine.sync.syncing import subfolders
+
+ASIDE = ".before-join"
+"""What is added to the path of a store that makes room for the store of a device."""
+
+
+def begin(store: Store, folder: str | Path, name: str | None) -> str:
+    """Make a store the first device of a family in `folder`, and return the phrase for the others.
+
+    Raises:
+        ConflictError: The store is a device already, or the folder has devices of another family.
+        InvalidInputError: The name of the device or of the folder is not valid.
+    """
+    place = _checked(folder)
+    try:
+        known: Device | None = Device.read(store.identity.store_id)
+    except NotFoundError:
+        known = None
+    if known is not None and Path(known.folder) != place:
+        raise ConflictError(f"this memory is synchronised already, through {known.folder}")
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise system_failure(error, f"{place} cannot be made") from error
+    if known is not None:
+        return known.phrases[0]
+    if any(subfolders(place)):
+        raise ConflictError(f"{place} has devices already", hint="`engine sync join FOLDER` joins them")
+    phrase = FamilyKey.new().phrase
+    Device(store.identity.store_id.hex(), str(place), _name(name), [phrase]).create()
+    return phrase
+
+
+def join(
+    url: str,
+    folder: str | Path,
+    ask: Callable[[], str],
+    name: str | None,
+    clock: Callable[[], int],
+    *,
+    take: bool,
+) -> str:
+    """Make a new store at `url` a device of the family in `folder`. A sync does the rest.
+
+    If the store that is there is a device already, it gets the new phrase of the family instead; with `take`,
+    it is replaced by a new device, because another copy of it writes, too, or because it is an older copy.
+
+    Args:
+        url: The place of the store, which must be empty unless `take` is true.
+        folder: The folder with the devices of the family.
+        ask: Returns the phrase of the family. It is not called if the phrase is known here.
+        name: The name of the device; None for the name of the machine.
+        clock: Returns the present time in µs since 1970.
+        take: Keep the store that is there under another name; the next sync adds its texts.
+
+    Returns:
+        The path of the store that was kept under another name, or an empty text.
+
+    Raises:
+        InvalidInputError: The phrase is wrong.
+        NotFoundError: No device in the folder has this phrase.
+        RefusedError: The store is not empty and `take` is false, or it cannot be moved.
+    """
+    place = _checked(folder)
+    size, device = _there(url)
+    phrase = FamilyKey.of(device.phrases[0] if device is not None and take else ask()).phrase
+    head = _any_head(place, FamilyKey.of(phrase))
+    if device is not None and not take:
+        device.phrases = list(dict.fromkeys([phrase, *device.phrases]))
+        device.folder = str(place)
+        device.save()
+        return ""
+    if size > 1 and not take:
+        raise RefusedError(
+            f"the store has {size:,} events already",
+            hint="--take keeps it under another name and adds its texts; --store names another place",
+        )
+    aside = _moved_aside(url) if size else _left_aside(url)
+    with open_backend(url, create=True) as backend:
+        made = Store(backend, Sources(clock, random_salt), secrets=head.secrets)
+        keys = [phrase, *(one.phrase for one in head.keys)]
+        taking = str(aside) if aside is not None and take else ""
+        Device(made.identity.store_id.hex(), str(place), _name(name), keys, taking=taking).create()
+    return taking
+
+
+def _checked(folder: str | Path) -> Path:
+    place = Path(folder).expanduser().absolute()
+    refuse_inside(place, None, "name a folder outside every store")
+    return place
+
+
+def _name(name: str | None) -> str:
+    given = name or platform.node().partition(".")[0] or "device"
+    if len(given.encode()) > NAME_BYTES_MAX or not given.isprintable():
+        raise InvalidInputError(f"the name of a device has at most {NAME_BYTES_MAX} bytes, in one line")
+    return given
+
+
+def _there(url: str) -> tuple[int, Device | None]:
+    """Return the number of events of the store at `url`, 0 if there is none, and the device that it is."""
+    if not store_exists(url):
+        return 0, None
+    with open_backend(url, create=False) as backend:
+        size = read_log(backend).size
+        try:
+            return size, Device.read(read_identity(backend).store_id) if size else None
+        except NotFoundError:
+            return size, None
+
+
+def _any_head(folder: Path, key: FamilyKey) -> DeviceHead:
+    """Return the head of a device that has the newest key of the family, which is `key`."""
+    problem = ""
+    for store_id, path in subfolders(folder):
+        try:
+            return read_signed(read_file(path / HEAD, HEAD_BYTES_MAX), store_id, None).opened([key])
+        except EngineError as error:
+            problem = f": {error}"
+    raise NotFoundError(
+        f"no device in {folder} has this phrase{problem}",
+        hint="was the folder copied completely? After a device was removed, there is a new phrase",
+    )
+
+
+def _aside(url: str) -> tuple[Path, Path]:
+    location = locate(url)
+    if location.file is None or location.shared:
+        raise RefusedError(
+            "a store in a database or in memory cannot be moved", hint="join with an empty store"
+        )
+    return location.file, location.file.with_name(location.file.name + ASIDE)
+
+
+def _left_aside(url: str) -> Path | None:
+    """Return the store that a broken-off `join` moved, or None."""
+    location = locate(url)
+    if location.file is None or location.shared:
+        return None
+    aside = _aside(url)[1]
+    return aside if aside.exists() else None
+
+
+def _moved_aside(url: str) -> Path:
+    place, aside = _aside(url)
+    if aside.exists():
+        raise RefusedError(f"{aside} is in the way", hint="move it, if its texts are not needed any more")
+    try:
+        place.rename(aside)
+        fsync_path(aside.parent)
+    except OSError as error:
+        raise system_failure(error, f"{place} cannot be moved") from error
+    return aside

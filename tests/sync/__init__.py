@@ -1,0 +1,1 @@
+"""Tests of the devices of a family, which meet in a folder."""
