@@ -1031,16 +1031,19 @@ class Engine:
             BusyError: A snapshot is open, so the files may still contain bytes of the content. No answer
                 contains the content any more. To finish the erasure, repeat the call or reopen the store.
         """
+        from engine.capture.served import forget
         from engine.erase.erasure import erase
         from engine.query.every_query import every_query
 
         by = label(self._actor(actor), "actor")
         callback(progress, "progress")
         with self._writing():
-            return erase(
+            erasure = erase(
                 self.store, ids, reason, actor=by, queries=partial(every_query, self.view),
                 forget=self.view.forget, remember=remember, probe=probe, progress=progress, once=self._once,
             )  # fmt: skip
+        forget(self.store, [ids] if isinstance(ids, str) else ids)
+        return erasure
 
     @operation(Scope.READ)
     def erasable(self, ids: str | Sequence[str]) -> Erasable:
@@ -1701,10 +1704,12 @@ class Engine:
         Raises:
             NotFoundError: The atom was never recorded, or had not been recorded at that moment.
         """
+        from engine.capture.served import shown
         from engine.query.history.why import why
 
         with self.view.at(as_of) as view, view.store.view() as rows:
-            return why(rows, atom_id(id))
+            first, *others = why(rows, atom_id(id))
+        return replace(first, shown=shown(self.store, first.id)), *others
 
     @operation(Scope.READ)
     def was_kept(self, seq: int, event_id: str) -> bool:

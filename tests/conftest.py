@@ -32,6 +32,8 @@ settings.load_profile("soak" if FACTOR else "usual")
 
 # Results do not depend on the spaCy pipelines that are installed; the tests of pipelines choose one.
 os.environ["ENGINE_PIPELINE"] = "none"
+# Receipts would be written to the data folder of the user.
+os.environ["ENGINE_RECEIPTS"] = "off"
 
 pytest_plugins = ["tests.support.command_line", "tests.support.scratch"]
 

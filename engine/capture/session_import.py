@@ -8,11 +8,13 @@ whose atom was hidden or erased is not read any more.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
 
 from backends.base import Reader
 from engine.capture.clients import Client
+from engine.capture.served import Given, receipts
 from engine.capture.transcripts import TOOL, USER, Record, Transcript, Turn
 from engine.commands.secrets.policy import Mode, SecretsPolicy
 from engine.exchange.other_programs.item_atoms import ImportReport, import_read
@@ -83,12 +85,14 @@ def import_sessions(
     policy = None if secrets is None or secrets.policy.mode in {Mode.OFF, Mode.WARN} else secrets.policy
 
     def items() -> Iterator[Item | Omitted | Skipped]:
+        known = list(receipts(store))
         for one in transcripts:
             start = position(store.backend, store.identity.id_key, client.name, one)
             if start is None:
                 yield Omitted(("hidden or erased session",))
             elif start != one.end:
-                yield from _items(client, one, start if start < one.end else 0, bytes_max, provenance, policy)
+                reading = _Reading(client, one, provenance, policy, Given(store, one.session, known))
+                yield from reading.items(start if start < one.end else 0, bytes_max)
 
     return import_read(
         store,
@@ -117,43 +121,98 @@ def position(rows: Reader, id_key: bytes, client: str, transcript: Transcript) -
     return read if isinstance(read, int) else 0
 
 
-def _items(
-    client: Client,
-    transcript: Transcript,
-    start: int,
-    bytes_max: int,
-    provenance: str | None,
-    policy: SecretsPolicy | None,
-) -> Iterator[Item | Omitted | Skipped]:
-    """Yield the turns of a transcript from a position on, and at last the session."""
-    where = transcript.path.name
-    try:
-        source = checked_source(source_of(client.name, transcript.session))
-    except BadItemError as error:
-        yield Skipped(where, str(error))
-        return
-    read, seen = start, set[str]()
-    for record in client.read(transcript, start):
-        if record.key in seen:
-            yield Omitted(("repeated line",))
-        else:
-            seen.add(record.key)
-            yield from _turns(transcript, source, record, provenance, policy)
-        read = record.end
-        if read - start >= bytes_max:
-            break
-    if read != start:
-        yield Item(
-            where,
-            None,
-            source,
-            SESSION,
-            (f"Session of {client.name}" + (f" in {transcript.project}" if transcript.project else ""),),
-            kind=SESSION,
-            tags=_tags(transcript),
-            provenance=provenance,
-            meta={_READ: read, "project": transcript.project[:200]},
-        )
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """The reading of one transcript."""
+
+    client: Client
+    transcript: Transcript
+    provenance: str | None
+    policy: SecretsPolicy | None
+    given: Given
+
+    def items(self, start: int, bytes_max: int) -> Iterator[Item | Omitted | Skipped]:
+        """Yield the turns from a position on, and at last the session."""
+        name, path = self.client.name, self.transcript.path
+        try:
+            source = checked_source(source_of(name, self.transcript.session))
+        except BadItemError as error:
+            yield Skipped(path.name, str(error))
+            return
+        read, seen = start, set[str]()
+        for record in self.client.read(self.transcript, start):
+            if record.key in seen:
+                yield Omitted(("repeated line",))
+            else:
+                seen.add(record.key)
+                yield from self._turns(source, record)
+            read = record.end
+            if read - start >= bytes_max:
+                break
+        if read != start:
+            project = self.transcript.project
+            yield Item(
+                path.name,
+                None,
+                source,
+                SESSION,
+                (f"Session of {name}{f' in {project}' if project else ''}",),
+                kind=SESSION,
+                tags=_tags(self.transcript),
+                provenance=self.provenance,
+                meta={_READ: read, "project": project[:200]},
+            )
+
+    def _turns(self, source: str, record: Record) -> Iterator[Item | Omitted | Skipped]:
+        where, pieces = self.transcript.path.name, 0
+        for number, turn in enumerate(record.parts):
+            if isinstance(turn, str):
+                yield Omitted((turn,))
+                continue
+            text, is_output = self._text(turn), turn.role == TOOL
+            if not text.strip():
+                yield Omitted(("turn without text",))
+                continue
+            try:
+                parts = (text,) if is_output else split_text(text, _LABELS.get(turn.role, "Assistant"))
+            except BadItemError as error:
+                yield Skipped(where, f"{record.key}: {error}")
+                continue
+            yield Item(
+                where,
+                None,
+                source,
+                record.key if number == 0 else f"{record.key}.{number}",
+                parts,
+                title=self._title(turn),
+                kind=OUTPUT if is_output else "message",
+                tags=_tags(self.transcript),
+                sequence=record.at + pieces,
+                created=turn.created,
+                provenance=self.provenance or _PROVENANCES.get(turn.role),
+            )
+            pieces += len(parts)
+
+    def _text(self, turn: Turn) -> str:
+        """Return what is kept of a turn: nothing that the session was given, no middle of a long text."""
+        # An atom cannot have NUL characters, and its line ends are line feeds.
+        text = turn.text.replace("\0", "").replace("\r\n", "\n")
+        text = self.given.cleared(turn.role, text, turn.created)
+        most = OUTPUT_CHARS if turn.role == TOOL else TURN_CHARS
+        if len(text) <= most:
+            return text
+        head, tail = most * 3 // 4, most // 4
+        left = len(text) - head - tail
+        begin, end = text[: head + MARGIN_CHARS], text[-tail - MARGIN_CHARS :]
+        if self.policy is not None:
+            begin, end = self.policy.clean(begin)[0], self.policy.clean(end)[0]
+        return f"{begin[:head]}\n[… {left:,} characters left out …]\n{end[-tail:]}"
+
+    def _title(self, turn: Turn) -> str | None:
+        """Return the project and the day of a turn, and the file that it is about."""
+        seconds = None if turn.created is None else turn.created // 1_000_000
+        day = "" if seconds is None else datetime.fromtimestamp(seconds, UTC).date().isoformat()
+        return title_of(" ".join(filter(None, (self.transcript.project, day, turn.file))))
 
 
 def project_tag(project: str) -> str | None:
@@ -164,61 +223,3 @@ def project_tag(project: str) -> str | None:
 def _tags(transcript: Transcript) -> tuple[str, ...]:
     tag = project_tag(transcript.project)
     return () if tag is None else (tag,)
-
-
-def _turns(
-    transcript: Transcript, source: str, record: Record, provenance: str | None, policy: SecretsPolicy | None
-) -> Iterator[Item | Omitted | Skipped]:
-    pieces = 0
-    for number, turn in enumerate(record.parts):
-        if isinstance(turn, str):
-            yield Omitted((turn,))
-            continue
-        is_output = turn.role == TOOL
-        text = _bounded(_harmless(turn.text), OUTPUT_CHARS if is_output else TURN_CHARS, policy)
-        if not text.strip():
-            yield Omitted(("turn without text",))
-            continue
-        try:
-            parts = (text,) if is_output else split_text(text, _LABELS.get(turn.role, "Assistant"))
-        except BadItemError as error:
-            yield Skipped(transcript.path.name, f"{record.key}: {error}")
-            continue
-        yield Item(
-            transcript.path.name,
-            None,
-            source,
-            record.key if number == 0 else f"{record.key}.{number}",
-            parts,
-            title=_title(transcript, turn),
-            kind=OUTPUT if is_output else "message",
-            tags=_tags(transcript),
-            sequence=record.at + pieces,
-            created=turn.created,
-            provenance=provenance or _PROVENANCES.get(turn.role),
-        )
-        pieces += len(parts)
-
-
-def _title(transcript: Transcript, turn: Turn) -> str | None:
-    """Return the project and the day of a turn, and the file that it is about."""
-    seconds = None if turn.created is None else turn.created // 1_000_000
-    day = "" if seconds is None else datetime.fromtimestamp(seconds, UTC).date().isoformat()
-    return title_of(" ".join(filter(None, (transcript.project, day, turn.file))))
-
-
-def _harmless(text: str) -> str:
-    """Return a text without NUL characters, which an atom cannot have, and with line ends as in an atom."""
-    return text.replace("\0", "").replace("\r\n", "\n")
-
-
-def _bounded(text: str, most: int, policy: SecretsPolicy | None) -> str:
-    """Return a text of about `most` characters: the beginning, how much is left out, and a shorter end."""
-    if len(text) <= most:
-        return text
-    head, tail = most * 3 // 4, most // 4
-    left = len(text) - head - tail
-    begin, end = text[: head + MARGIN_CHARS], text[-tail - MARGIN_CHARS :]
-    if policy is not None:
-        begin, end = policy.clean(begin)[0], policy.clean(end)[0]
-    return f"{begin[:head]}\n[… {left:,} characters left out …]\n{end[-tail:]}"

@@ -383,5 +383,8 @@ def _origin(one: Origin, named: Labels) -> Iterator[Line]:
         why = f": {newer.reason}" if newer.reason else ""
         by = f"superseded by {named.id(newer.id)}, {shown_time(newer.at)} by {newer.actor}{why}"
         yield ((f"{indent}  {by}", "yellow"),)
+    for given in one.shown:
+        session = f" session {given.session}" if given.session else ""
+        yield ((f"{indent}  shown {shown_time(given.at)} to {given.to}{session}", "dim"),)
     for cause in one.causes:
         yield ((f"{indent}  {cause.seq} {shown_time(cause.time)} {cause.what} by {cause.actor}", "dim"),)

@@ -61,6 +61,7 @@ def _work(client: str, store: str, budget: int, until: float, answers: list[str]
         raw = sys.stdin.buffer.read(EVENT_BYTES_MAX)
         gc.disable()
         from engine.capture.hook_events import SAVE, context_for, event_of, take_in
+        from engine.capture.served import record
         from engine.memory.memory_settings import find_secrets_for_agents
         from engine.memory.open_memory import engine_opener, retry_while_busy
 
@@ -71,6 +72,7 @@ def _work(client: str, store: str, budget: int, until: float, answers: list[str]
             if saves:
                 take_in(engine.view, event, until)
             elif (given := context_for(engine.view, event, budget)) is not None:
+                record(engine.store, client, event.session, given.text)
                 answers.append(json.dumps(event.answer(given.text)) + "\n")
     except Exception:
         if os.environ.get("ENGINE_DEBUG"):

@@ -15,7 +15,7 @@ from engine.cli.mcp_command import absolute
 from engine.cli.shared_options import one_of
 from engine.cli.shown_parts import line
 
-ACTIONS = ("install", "uninstall", "list", "run")
+ACTIONS = ("install", "uninstall", "list", "run", "forget")
 TEMPORARY = ("uvx", "pipx")
 """The programs that start memroot in an environment that may be gone later."""
 
@@ -44,8 +44,11 @@ def hooks(
     installed. run is what the client calls, with an event as JSON on stdin: it ends within 0.3 s and with
     exit code 0, whatever happens.
 
+    What is given leaves a receipt in the data folder of the user, so that it is not taken in again, and
+    `engine why` shows it. forget deletes all receipts of the store; with ENGINE_RECEIPTS=off, there are none.
+
     Args:
-        action: The action: install, uninstall, list or run.
+        action: The action: install, uninstall, list, run or forget.
         client: The client: claude-code.
         budget: The tokens that a session is given at once. [default: 400]
         project: Use the configuration of the project in the current folder.
@@ -53,6 +56,12 @@ def hooks(
     one_of(ACTIONS, action, "action")
     if action == "run":
         hook_process.run(client or "", absolute(session.setting.url), budget or hook_process.BUDGET)
+    if action == "forget":
+        from engine.capture.served import forget
+
+        with session.engine() as engine:
+            gone = forget(engine.store)
+        return session.out.answer({"receipts": gone}, [line("receipts", f"{gone:,} deleted")])
     # Imported late: a hook has little time.
     from engine.mcp.client_hooks import FILES, add_hooks, hooks_in, remove_hooks
 

@@ -43,6 +43,9 @@ BOUNDS: Final = frozenset(
 )
 """Keywords of JSON Schema. For tools whose answers are text only, `tools/list` omits these keywords."""
 
+MCP: Final = "mcp"
+"""To whom receipts say that something was given: the server does not know the session."""
+
 log = logging.getLogger(__name__)
 
 
@@ -67,11 +70,13 @@ class Dispatcher:
         *,
         cause: str = "this server is read-only",
         remedy: str = "start `engine mcp` without --read-only",
+        receipts: bool = False,
     ) -> None:
         """Offer `profile` on the store of `lease`; calls of the tools in `refused` are refused.
 
-        The refusal states the cause and the remedy.
+        The refusal states the cause and the remedy. With `receipts`, what a tool gives leaves a receipt.
         """
+        self._receipts = receipts
         self._cause, self._remedy = cause, remedy
         self.profile = profile
         self._lease = lease
@@ -152,12 +157,12 @@ class Dispatcher:
                 raise RefusedError(f"{tool.name} writes, but {self._cause}", hint=self._remedy)
             given = checked(tool.input, params.get("arguments") or {})
             with self._lease.memory() as engine:
-                answer = tool.run(engine, given)
-            if isinstance(answer, str):
-                return _text(answer)
-            # A client parses the structured content, so escapes of JSON would not reach the model.
-            fields = _visible(answer)
-            return _result(fields, tool.text(fields))
+                result = _answered(tool, tool.run(engine, given))
+                if self._receipts and not tool.writes:
+                    from engine.capture.served import record
+
+                    record(engine.store, MCP, "", result["content"][0]["text"])
+                return result
         except EngineError as error:
             return self._failure(tool, _error(error.code, str(error), error.hint))
         except Exception:
@@ -265,6 +270,15 @@ def _shown_prompt(prompt: Prompt) -> Fields:
 
 def _error(code: str, message: str, hint: str) -> Fields:
     return {"code": code, "message": message, "hint": hint}
+
+
+def _answered(tool: Tool, answer: Fields | str) -> Fields:
+    """Return the result for what a tool returned."""
+    if isinstance(answer, str):
+        return _text(answer)
+    # A client parses the structured content, so escapes of JSON would not reach the model.
+    fields = _visible(answer)
+    return _result(fields, tool.text(fields))
 
 
 def _text(text: str, *, is_error: bool = False) -> Fields:

@@ -52,7 +52,9 @@ def serve(profile: Profile, lease: Lease, refused: tuple[Tool, ...] = ()) -> Non
 
     try:
         with at_end(end):
-            Server(Dispatcher(profile, lease, refused), wire).run(lambda: end_within(INPUT_SECONDS))
+            Server(Dispatcher(profile, lease, refused, receipts=True), wire).run(
+                lambda: end_within(INPUT_SECONDS)
+            )
     finally:
         lease.close()
         wire.close()

@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 
 from engine.base.errors import InvalidInputError
-from engine.capture.hook_events import HEADING, context_for, event_of
+from engine.capture.hook_events import context_for, event_of
+from engine.capture.served import HEADING
 from engine.engine import Engine
 from tests.capture.samples import (
     DECISION,

@@ -51,6 +51,17 @@ class Newer:
 
 
 @dataclass(frozen=True, slots=True)
+class Shown:
+    """An atom was given to a session, according to a receipt (`engine.capture.served`)."""
+
+    at: int
+    """The time in microseconds since 1970 (UTC)."""
+    to: str
+    """The client, or `mcp`, whose server does not know the session."""
+    session: str
+
+
+@dataclass(frozen=True, slots=True)
 class Origin:
     """The queried atom, or an atom from which the queried atom was derived in `hops` steps."""
 
@@ -71,6 +82,8 @@ class Origin:
     """The atoms that superseded this atom; at most 20."""
     causes: tuple[Cause, ...]
     """The events on this atom, the oldest first."""
+    shown: tuple[Shown, ...] = ()
+    """To whom the queried atom was given, the oldest first, as far as receipts are kept."""
 
 
 def why(rows: Reader, atom: bytes) -> tuple[Origin, ...]:
