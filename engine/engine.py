@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from engine.base.model import Atom, Checkpoint, Edge, Held, HistoryItem, Receipt, Scalar
     from engine.clients.remote_engine import RemoteEngine
     from engine.commands.atoms import Add
+    from engine.commands.concurrent import Concurrent
     from engine.commands.conflicts import Conflict
     from engine.commands.edges import TypeName
     from engine.commands.secrets.policy import SecretsPolicy
@@ -913,24 +914,26 @@ class Engine:
 
     @operation(Scope.WRITE)
     def settle(self, file: str, hand: str, keep: str) -> Receipt:
-        """Settle a conflict between the text of a file and an atom that was changed by hand.
+        """Settle a conflict between a file and a change by hand, or between the devices that changed an atom.
 
         If both atoms are live, the atom that is not kept is merged into the kept atom; `unmerge` reverts
         this. If only one atom is live and `keep` names the other atom, the live atom is tombstoned.
 
         Args:
-            file: The atom with the text of the file.
-            hand: The atom that was revised or tombstoned by hand.
-            keep: `file`, `hand` or `both`.
+            file: The atom with the text of the file; for `device`, the atom that several devices changed.
+            hand: The atom that was revised or tombstoned by hand; for `device`, the id of the device whose
+                version is kept, or the beginning of it.
+            keep: `file`, `hand`, `both` or `device`.
 
         Raises:
             InvalidInputError: `keep` is not one of these words.
             NotFoundError: One of the atoms was never recorded.
             ConflictError: There is no conflict between the two atoms.
         """
+        from engine.commands.concurrent import KeepVersion
         from engine.commands.conflicts import Settle
 
-        return self._apply_one(Settle(file, hand, keep))
+        return self._apply_one(KeepVersion(file, hand) if keep == "device" else Settle(file, hand, keep))
 
     @operation(Scope.WRITE)
     def supersede(self, old: str, new: str, reason: str = "") -> Receipt:
@@ -1464,6 +1467,19 @@ class Engine:
             return conflicts(rows)
 
     @operation(Scope.READ)
+    def concurrent_edits(self) -> list[Concurrent]:
+        """Return the conflicts between devices that are not settled, sorted by subject.
+
+        A conflict arises if two devices change a text without knowing of each other. Every device shows the
+        same version until `settle`, or a revision of the text, settles the conflict. An edit of a text that
+        was erased on another device is lost, and is listed without its text.
+        """
+        from engine.commands.concurrent import concurrent
+
+        with self.store.view(self.store.requests) as rows:
+            return concurrent(rows)
+
+    @operation(Scope.READ)
     def held_back(self, id: str) -> str | None:  # noqa: A002
         """Return the reason why a live atom is excluded from answers, or None if the atom is not excluded.
 
@@ -1739,11 +1755,13 @@ class Engine:
     # Roots and proofs
 
     @operation(Scope.READ)
-    def root(self, *, as_of: AsOf | None = None) -> Checkpoint:
+    def root(self, *, as_of: AsOf | None = None, state: bool = False) -> Checkpoint:
         """Return the overall root and the roots from which it is computed, now or at an earlier moment.
 
         Args:
             as_of: Return the roots as they were at this moment.
+            state: Also return the digest of the state. After a full exchange, it is the same on all devices
+                of a family, whose roots differ. All texts are read.
 
         Raises:
             NotFoundError: The journal has no event with that seq, or its first event is later than that time.
@@ -1752,7 +1770,12 @@ class Engine:
         with self.view.at(as_of) as view:
             store = view.store
             with store.view(*store.followers) as rows:
-                return store.roots(rows).as_checkpoint()
+                found = store.roots(rows).as_checkpoint()
+                if state:
+                    from engine.sync.state_digest import state_digest
+
+                    found = replace(found, state=state_digest(rows).hex())
+                return found
 
     @operation(Scope.WRITE)
     def checkpoint(self) -> Receipt:

@@ -159,6 +159,8 @@ class Checkpoint:
     root: str
     log_root: str
     namespaces: dict[str, str]
+    state: str | None = None
+    """The digest of the state, in which devices agree after a full exchange, if it was asked for."""
 
 
 class Direction(StrEnum):

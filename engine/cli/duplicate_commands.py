@@ -21,6 +21,7 @@ from engine.text.language.snippets import beginning
 from engine.text.simhash import NEAR_BITS
 
 if TYPE_CHECKING:
+    from engine.commands.concurrent import Concurrent
     from engine.commands.conflicts import Conflict
     from engine.index.copies.duplicates import Duplicate, DuplicateGroup
 
@@ -191,39 +192,53 @@ def _duplicate(atom: Duplicate, place: str, named: Labels) -> Fields:
 
 @command("engine conflicts", "engine conflicts --json")
 def conflicts(session: Session) -> int:
-    """List texts of files that conflict with changes by hand.
+    """List texts that were changed in two places: a file and the memory, or two devices.
 
-    A conflict arises if a text in a file changes after its atom was revised or hidden by hand. `engine
-    ingest` keeps both versions, and `engine settle` settles the conflict.
+    A conflict arises if a text in a file changes after its atom was revised or hidden by hand, or if two
+    devices change a text before they hear of each other. Both versions are kept, and `engine settle` settles
+    the conflict. An edit of a text that another device erased is listed as lost.
     """
     with session.engine() as engine:
-        open_conflicts = engine.conflicts()
-        named = labels(session, engine, (atom.id for one in open_conflicts for atom in (one.file, one.hand)))
-    session.out.listed(len(open_conflicts), "conflict")
-    return session.out.answer(
-        encode(open_conflicts), (item for one in open_conflicts for item in _lines(one, named))
-    )
+        found = engine.conflicts()
+        edits = engine.concurrent_edits()
+        named = labels(session, engine, (atom.id for one in found for atom in (one.file, one.hand)))
+    session.out.listed(len(found) + len(edits), "conflict")
+    lines = [item for one in found for item in _lines(one, named)]
+    lines += [item for one in edits for item in _versions(one)]
+    return session.out.answer([*encode(found), *encode(edits)], lines)
 
 
 @command(
     "engine settle 1f0c 9a2e --keep file",
     "engine settle 1f0c 9a2e --keep hand",
     "engine settle 1f0c 9a2e --keep both",
+    "engine settle 1f0c 0b3d5e7a --keep device",
 )
 def settle(session: Session, file: str, hand: str, *, keep: str = "") -> int:
-    """Settle a conflict between a file and a change by hand.
+    """Settle a conflict: keep the text of a file or of a change by hand, or the version of a device.
 
     If both atoms are live, the atom that is not kept is merged into the other. `engine unmerge` undoes the
     merge, but the conflict stays settled. `engine conflicts` lists the ids.
 
     Args:
-        file: `FILE_ID` The atom with the text of the file.
-        hand: `HAND_ID` The atom that was changed by hand.
-        keep: `WHICH` What to keep: file, hand or both.
+        file: `FILE_ID` The atom with the text of the file, or the atom that several devices changed.
+        hand: `HAND_ID` The atom that was changed by hand, or the device whose version is kept.
+        keep: `WHICH` What to keep: file, hand, both or device.
     """
     with session.engine() as engine:
-        receipt = engine.settle(engine.resolve(file), engine.resolve(hand), keep)
+        other = hand if keep == "device" else engine.resolve(hand)
+        receipt = engine.settle(engine.resolve(file), other, keep)
     return session.done(receipt, "settled", "nothing to do")
+
+
+def _versions(edits: Concurrent) -> Iterator[Shown]:
+    yield Fields(((edits.subject, "cyan"),))
+    for one in edits.versions:
+        state = "shown" if one.device == edits.shown else "lost" if not edits.shown else ""
+        yield Fields(
+            ((one.device, "green"), (one.actor, ""), (state, ""), (beginning(one.content or ""), ""))
+        )
+    yield ""
 
 
 def _lines(conflict: Conflict, named: Labels) -> Iterator[Shown]:

@@ -127,15 +127,18 @@ def _contradicted(session: Session, error: InconsistentError, folder: Path) -> i
     return contradicted(session, error, {str(named): notes[0] if notes else None})
 
 
-@command("engine root", "engine root --as-of 2026-11-01", "engine root --json")
-def root(session: Session, *, as_of: AsOf | None = None) -> int:
+@command("engine root", "engine root --as-of 2026-11-01", "engine root --state", "engine root --json")
+def root(session: Session, *, as_of: AsOf | None = None, state: bool = False) -> int:
     """Print the overall root: 64 hex digits.
 
     The root commits to everything in the store. `engine verify-root --expect HEX` checks it.
+
+    Args:
+        state: Print the digest of the state instead, which is the same on all devices after a full exchange.
     """
     with session.engine() as engine:
-        root_hash = engine.root(as_of=as_of)
-    return session.out.answer(encode(root_hash), [root_hash.root])
+        root_hash = engine.root(as_of=as_of, state=state)
+    return session.out.answer(encode(root_hash), [root_hash.state or root_hash.root])
 
 
 def _table(items: Iterable[HistoryItem], named: Labels) -> Table:
@@ -387,4 +390,6 @@ def _origin(one: Origin, named: Labels) -> Iterator[Line]:
         session = f" session {given.session}" if given.session else ""
         yield ((f"{indent}  shown {shown_time(given.at)} to {given.to}{session}", "dim"),)
     for cause in one.causes:
-        yield ((f"{indent}  {cause.seq} {shown_time(cause.time)} {cause.what} by {cause.actor}", "dim"),)
+        device = "" if cause.device is None else f" on device {cause.device[:8]}"
+        what = f"{cause.seq} {shown_time(cause.time)} {cause.what} by {cause.actor}{device}"
+        yield ((f"{indent}  {what}", "dim"),)

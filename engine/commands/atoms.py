@@ -16,6 +16,7 @@ from engine.base.characters import normalized_content
 from engine.base.errors import ConflictError, LimitError, NotFoundError, RefusedError
 from engine.base.model import UNCHANGED, Receipt, Unchanged
 from engine.base.validation import atom_id, show_id
+from engine.commands.known import known_before, refuse_awaited
 from engine.commands.transaction import Transaction, receipt
 from engine.ledger.layout import destroyed_key
 from engine.ledger.records import AtomRecord, Lookup, default_id_of, id_of_occurrence
@@ -126,6 +127,8 @@ class Add(_ReusableFields):
                 raise RefusedError(
                     f"atom {show_id(atom)} was erased at event {record.last_seq}", hint=FORCE_HINT
                 )
+            if record is not None:
+                refuse_awaited(tx, atom, record.last_seq)
             if not self.force:
                 _refuse_destroyed(tx, body.content)
             detail = AtomDetail(atom, tx.next_ordinal)
@@ -170,6 +173,9 @@ class Revise(_ReusableFields):
     def decide(self, tx: Transaction) -> Receipt:
         """Append one event that contains the whole changed atom, or no event if the atom would not change.
 
+        If another device has changed the atom at the same time, giving the content that it shows settles the
+        conflict: this is an event.
+
         Raises:
             NotFoundError: The atom was never recorded.
             ConflictError: The atom is tombstoned or erased.
@@ -187,15 +193,22 @@ class Revise(_ReusableFields):
         body = body._replace(occurrence=before.occurrence)
         if body.created is None:
             body = body._replace(created=record.created)
-        if encode_body(body) == encode_body(
-            before
-        ):  # comparing the values with == would treat True and 1 as equal
+        if encode_body(body) == encode_body(before) and not self._settles(
+            tx, record
+        ):  # with ==, True and 1 would be equal
             return receipt(record.id, record.state)
         if body.content != before.content and not self.force:
             _refuse_destroyed(tx, body.content)
         detail = AtomDetail(record.id, tx.next_ordinal, record.ordinal)
         event = tx.append(EventKind.ATOM_REVISED, record.last_seq, detail, body)
         return receipt(record.id, State.LIVE, event)
+
+    def _settles(self, tx: Transaction, record: AtomRecord) -> bool:
+        """Return True if the caller confirms the content of an atom that has different versions."""
+        if isinstance(self.content, Unchanged):
+            return False
+        known = known_before(tx, record.id, record.last_seq)
+        return known is not None and bool(known.conflict())
 
 
 _REVISABLE = tuple(field.name for field in fields(Revise) if field.name not in {"id", "force"})

@@ -19,6 +19,7 @@ from engine.base.errors import ConflictError, CorruptionError, InvalidInputError
 from engine.base.model import Receipt
 from engine.base.validation import atom_id, show_id
 from engine.commands.atoms import Add, Revive, live, recorded
+from engine.commands.known import refuse_awaited
 from engine.commands.transaction import Transaction, receipt
 from engine.ledger.entities import ENTITY, MENTIONS, entity_id, entity_key, entity_name, predicate
 from engine.ledger.layout import unpack
@@ -117,6 +118,8 @@ class Link:
         subject = _subject(tx, detail)
         if before is not None and before.state is State.LIVE:
             return receipt(subject, State.LIVE)
+        if before is not None and before.state is State.ERASED:
+            refuse_awaited(tx, detail, before.last_seq)
         prev = None if before is None else before.last_seq
         return receipt(subject, State.LIVE, tx.append(EventKind.EDGE_ADDED, prev, detail, body))
 

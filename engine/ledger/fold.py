@@ -261,7 +261,8 @@ def _atom_erased(entry: Entry, rows: Overlay) -> None:
         **{name: getattr(NO_ATOM, name) for name in _BODY_FIELDS},
         state=State.ERASED,
         last_seq=header.seq,
-        updated=max(record.updated, entry.time),
+        # Not the greater time: a destroyed payload says whether an `atom_noted` counted.
+        updated=entry.time,
         tombstoned_at=entry.time,
         tombstoned_reason=entry.body.reason if isinstance(entry.body, ErasedBody) else "",
         tombstoned_by=header.actor,

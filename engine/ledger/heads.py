@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from engine.base.native import NATIVE
 from proofs.codec import kind_of
-from proofs.events import ERASING_KINDS
+from proofs.events import ERASING_KINDS, EventKind
 from proofs.log import Frontier, leaf_hash
-
-_ERASING = sorted(map(int, ERASING_KINDS))
 
 
 def leaf_hashes(headers: Sequence[bytes]) -> list[bytes]:
@@ -34,11 +32,17 @@ def extended(frontier: Frontier, leaves: Sequence[bytes]) -> Frontier:
     return longer
 
 
-def erasing(headers: Sequence[bytes]) -> list[int]:
-    """Return the positions of the headers with a kind that destroys payloads.
+def of_kinds(headers: Sequence[bytes], kinds: Iterable[EventKind]) -> list[int]:
+    """Return the positions of the headers with one of the kinds.
 
     Only the kind is read, so the result may include headers that cannot be decoded.
     """
+    wanted = sorted(map(int, kinds))
     if NATIVE is not None:
-        return NATIVE.headers_of_kinds(list(headers), _ERASING)  # type: ignore[no-any-return]
-    return [at for at, header in enumerate(headers) if kind_of(header) in ERASING_KINDS]
+        return NATIVE.headers_of_kinds(list(headers), wanted)  # type: ignore[no-any-return]
+    return [at for at, header in enumerate(headers) if kind_of(header) in wanted]
+
+
+def erasing(headers: Sequence[bytes]) -> list[int]:
+    """Return the positions of the headers with a kind that destroys payloads, as `of_kinds` does."""
+    return of_kinds(headers, ERASING_KINDS)

@@ -157,6 +157,8 @@ def history_item(rows: Lookup, entry: Entry) -> HistoryItem:
     detail = {name: _shown(value) for name, value in {**header.detail._asdict(), **body}.items()}
     for part_of_subject in ("id", "src", "dst", "type"):
         detail.pop(part_of_subject, None)
+    if header.origin is not None:
+        detail["device"], detail["device_seq"] = show_id(header.origin.store_id), header.origin.seq
     from engine.base.model import HistoryItem
 
     return HistoryItem(

@@ -144,6 +144,8 @@ class Earlier:
     def __init__(self, rows: Lookup, evidence: Evidence, size: int, headers: Sequence[Header]) -> None:
         """Begin with the rows of the head, and with the headers of the recorded events from `size` on."""
         self._rows, self._evidence, self._size = rows, evidence, size
+        self.present = rows
+        """The rows of the head."""
         ordinals = (
             header.detail.ordinal
             for header in headers

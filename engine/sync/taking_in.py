@@ -6,11 +6,12 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from backends.base import Batch, Reader
+from backends.base import Batch
 from engine.base import limits
 from engine.base.errors import VerificationError
 from engine.base.model import Receipt
 from engine.base.validation import show_id
+from engine.commands.known import ACTOR, REQUEST, read_foreign_heads
 from engine.commands.transaction import Transaction, receipt
 from engine.erase.destroy import (
     EDGES_AT_ONCE,
@@ -22,9 +23,8 @@ from engine.erase.destroy import (
     finish,
     resume,
 )
-from engine.followers.requests import Seqs, stored_seqs
 from engine.ledger.fold import Overlay, fold_twin
-from engine.ledger.journal import read_header, read_log
+from engine.ledger.journal import read_log
 from engine.ledger.layout import ERASING, erasure_key
 from engine.ledger.merging import (
     VERSIONS,
@@ -63,10 +63,6 @@ from proofs.log import Frontier
 
 K = EventKind
 
-ACTOR: Final = "sync"
-REQUEST: Final = "foreign heads"
-"""The actor and the request of all foreign heads. The follower of requests finds the heads by them."""
-
 EVENTS_AT_ONCE: Final = 1000
 CHARS_AT_ONCE: Final = 2 << 20
 """The size at which a commit ends: a number of events, or of characters in contents."""
@@ -86,17 +82,9 @@ class Taken(NamedTuple):
 
 
 def foreign_heads(store: Store) -> ForeignHeads:
-    """Return what each store had seen of the others, as far as this store knows."""
+    """Return what each store of the family had seen of the others, as far as this store knows."""
     with store.view(store.requests) as rows:
-        return read_foreign_heads(rows, store.identity.store_id)
-
-
-def read_foreign_heads(rows: Reader, own: bytes) -> ForeignHeads:
-    """Return the result of `foreign_heads` for a snapshot in which the requests are up to date."""
-    heads = ForeignHeads(own)
-    for seq in Seqs(stored_seqs(rows, ACTOR, REQUEST), ()):
-        heads.note(read_header(rows, seq)[0])
-    return heads
+        return read_foreign_heads(rows)
 
 
 def known_heads(store: Store) -> dict[bytes, Head]:
@@ -428,8 +416,10 @@ class TakeIn:
             self._adjust(tx, place, original, merged, after)
 
     def _leads_to(self, tx: Transaction, place: _Place, original: Original, merged: Merged) -> bool:
-        """Return True if the fold of the original itself gives the merged state."""
+        """Return True if an event of the kind of the original is allowed here, and gives the merged state."""
         record, body = place.record, original.body
+        if original.kind is K.ATOM_REVIVED and place.state is not State.TOMBSTONED:
+            return False
         tags = body.tags if isinstance(body, TagsBody) else ()
         if isinstance(record, AtomRecord) and len(record.tags) + len(tags) > limits.TAGS_PER_ATOM_MAX:
             return False

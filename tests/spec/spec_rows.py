@@ -281,6 +281,7 @@ def _fold_atom(
     if kind == 11:
         fresh = {"id": detail[0], "ordinal": detail[1], "version": 1, "created_seq": s, "payload_seq": s}
         hidden = {"tombstoned_at": t, "tombstoned_reason": body[0], "tombstoned_by": by}
+        latest = t
         atoms[detail[0]] = before = (before or fresh) | STUB | hidden | {"state": ERASED}
     elif kind in (1, 2) and is_new == (kind == 1):
         latest = t if kind == 1 else latest

@@ -35,6 +35,8 @@ class Cause:
     actor: str
     what: str
     """The kind of change: `added`, `revised`, `tombstoned`, …"""
+    device: str | None = None
+    """The id of the store of another device in which the change was made; None for this store."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +127,13 @@ def _before(rows: Reader, record: AtomRecord) -> Iterator[tuple[bytes, str]]:
 def _origin(rows: Reader, record: AtomRecord, hops: int, by: str) -> Origin:
     headers = (entry.header for entry in subject_history(rows, record.last_seq))
     causes = tuple(
-        Cause(one.seq, one.time, one.actor, one.kind.name.lower().removeprefix("atom_").replace("_", " "))
+        Cause(
+            one.seq,
+            one.time if one.origin is None else one.origin.time,
+            one.actor,
+            one.kind.name.lower().removeprefix("atom_").replace("_", " "),
+            None if one.origin is None else show_id(one.origin.store_id),
+        )
         for one in headers
     )
     return Origin(

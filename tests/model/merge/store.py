@@ -120,9 +120,7 @@ class Store:
         self, kind: Kind, subject: Subject | None, time: int, body: Body | None, origin: Origin | None
     ) -> None:
         gives = not isinstance(subject, tuple) and kind in (*VERSIONS, Kind.VERSION_NOTED)
-        header_time = max(time, self.journal[-1].time) if self.journal and not origin else time
-        if origin:
-            header_time = self.journal[-1].time if self.journal else 0
+        header_time = self._now() if origin else max(time, self._now())
         payload = body, time if origin else header_time
         self._take_up(Event(kind, subject, header_time, origin, payload, self.ordinals if gives else None))
 
@@ -237,6 +235,7 @@ class Store:
     def register(self, name: str, time: int) -> None:
         """Register a predicate."""
         if name not in self.names:
+            time = max(time, self._now())
             self._take_up(Event(Kind.REGISTERED, None, time, None, (EMPTY, time), name=name))
 
     # Pulling. ----------------------------------------------------------------------------------------
