@@ -305,12 +305,11 @@ class RealFamily(Family):
 
 def answers(engine: Engine) -> object:
     """Return what a store answers, without its own seqs and times."""
-    hits = [
+    return [
         (hit.id, hit.score, hit.content, hit.tags, hit.created)
         for word in ("0x", "1y", "0z 1x")
         for hit in engine.recall(word).hits
     ]
-    return hits
 
 
 def play(history: bytes) -> None:

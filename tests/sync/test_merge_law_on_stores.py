@@ -18,7 +18,7 @@ def test_counterexamples_to_simpler_laws(history: str) -> None:
 @given(HISTORIES)
 @settings(max_examples=80)
 def test_stores_agree(history: bytes) -> None:
-    """However devices write, pull, erase and reopen, they agree with the law, and in the end with each other."""
+    """However devices write, pull, erase and reopen, they agree with the law and with each other."""
     play(history)
 
 
