@@ -17,7 +17,7 @@ from engine.commands.atoms import Add, Revise, is_destroyed
 from engine.commands.conflicts import CONFLICTS_WITH, KeepBoth
 from engine.commands.file_texts import Known
 from engine.commands.new_ids import NewIds, Planned
-from engine.commands.reconcile import GONE, RetireAtom, UpsertAtom, agree
+from engine.commands.reconcile import GONE, RetireAtom, UpsertAtom, agree, is_from_elsewhere
 from engine.commands.transaction import Command, Transaction, receipt
 from engine.ledger.queries import edges_at, recorded_type_code
 from engine.ledger.records import AtomRecord, read_atom
@@ -49,6 +49,8 @@ def continued(
 ) -> tuple[Planned, Sequence[Command]]:
     """Return the atom of a piece that continues a recorded text, and the commands for the piece."""
     record = known.record
+    if known.body.folder != add.folder and is_from_elsewhere(rows, record):
+        known = known._replace(body=known.body._replace(folder=None))  # each device has a path of its own
     equal = known.has(add.content)
     untouched = known.is_own and known.is_live
     if not equal and not add.force and is_destroyed(rows, id_key, add.content):

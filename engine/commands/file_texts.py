@@ -10,7 +10,7 @@ from backends.base import Reader
 from engine.base.model import Direction
 from engine.commands.alignment import Passage
 from engine.commands.conflicts import CONFLICTS_WITH
-from engine.commands.reconcile import authors, is_written_by
+from engine.commands.reconcile import authors, is_from_elsewhere, is_written_by
 from engine.followers.tags import members
 from engine.ledger.queries import bodies_of, edges_at, record_at, recorded_type_code
 from engine.ledger.records import AtomRecord, read_counters
@@ -77,18 +77,27 @@ def _texts_of(
 ) -> Iterator[Known]:
     present = [record for record in records if record.state is not State.ERASED]
     for record, body in zip(present, bodies_of(rows, present), strict=True):
-        is_own = is_written_by(rows, record, actor)
+        outdated = next(iter(_outdated(rows, record, body, texts)), None)
+        is_own = outdated is None and is_written_by(rows, record, actor)
         stands = record.state is State.LIVE or record.tombstoned_by != actor
         if is_own and (record.state is State.LIVE or not stands):
             yield Known(record, body, is_own, Passage(body.content, body.title, stands))
             continue
-        given = body if is_own else given_by(rows, record, actor)
+        given = body if is_own else outdated or given_by(rows, record, actor)
         if given is None:
             # A different actor added the atom. Only an equal text in the file is the same text.
             yield Known(record, body, is_own, Passage(body.content, body.title, is_present=False))
         elif not _is_in_conflict(rows, record.id):
             content = body.content if body.content in texts else given.content
             yield Known(record, body, is_own, Passage(content, given.title, stands))
+
+
+def _outdated(
+    rows: Reader, record: AtomRecord, body: AtomBody, texts: AbstractSet[str]
+) -> Iterator[AtomBody]:
+    """Yield the versions that a file of this device still has, although another device replaced them."""
+    if body.content not in texts and is_from_elsewhere(rows, record):
+        yield from (old for old, _ in authors(rows, record) if old.content in texts)
 
 
 def given_by(rows: Reader, record: AtomRecord, actor: str) -> AtomBody | None:

@@ -70,6 +70,33 @@ def is_written_by(rows: Lookup, record: AtomRecord, actor: str) -> bool:
     return next(authors(rows, record))[1] == actor
 
 
+def is_from_elsewhere(rows: Lookup, record: AtomRecord) -> bool:
+    """Return True if another device wrote the present version of an atom."""
+    return read_header(rows, record.payload_seq)[0].origin is not None
+
+
+def was_here(rows: Lookup, record: AtomRecord, actor: str) -> bool:
+    """Return True if `actor` wrote a version of an atom on this device.
+
+    If it did not, the text may be missing in a file of this device because it never was in it.
+    """
+    if not is_from_elsewhere(rows, record):
+        return True
+    return any(
+        entry.header.origin is None and entry.header.actor == actor and isinstance(entry.body, AtomBody)
+        for entry in entries_back(rows, record.payload_seq)
+    )
+
+
+def is_outdated(rows: Lookup, record: AtomRecord, content: str) -> bool:
+    """Return True if another device replaced this content, which a file of this device still has."""
+    if not is_from_elsewhere(rows, record):
+        return False
+    versions = (entry.body for entry in entries_back(rows, record.payload_seq))
+    contents = [body.content for body in versions if isinstance(body, AtomBody)]
+    return content != contents[0] and content in contents
+
+
 def authors(rows: Lookup, record: AtomRecord) -> Iterator[tuple[AtomBody, str]]:
     """Yield each (content, title, kind) that an atom had, with the actor who wrote it, newest first.
 
@@ -192,10 +219,14 @@ class UpsertAtom:
             if self.wanted.created not in {None, present.created}:
                 fields["created"] = self.wanted.created
         else:
-            if not is_written_by(tx.rows, record, tx.actor):
+            if not is_written_by(tx.rows, record, tx.actor) or (
+                "content" in fields and is_outdated(tx.rows, record, self.wanted.content)
+            ):
                 fields = {field: value for field, value in fields.items() if field not in _WRITTEN}
             missing, gone, others = _fact_changes(tx, self.wanted, record, present)
             fields |= others
+        if fields.keys() == {"folder"} and is_from_elsewhere(tx.rows, record):
+            fields = {}  # each device has a path of its own
         if fields:
             if missing or gone:
                 fields["tags"] = (*(tag for tag in record.tags if tag not in gone), *missing)
@@ -358,11 +389,11 @@ class RetireAtom:
     reason: str = GONE
 
     def decide(self, tx: Transaction) -> Receipt:
-        """Hide the atom if it is live and the transaction's actor wrote its present content."""
+        """Hide the atom if it is live, and the actor wrote its present content, and a version of it here."""
         record = tx.atom(self.atom)
         if record is None or record.state is not State.LIVE:
             return receipt(self.atom, State.TOMBSTONED if record is None else record.state)
-        if not is_written_by(tx.rows, record, tx.actor):
+        if not (is_written_by(tx.rows, record, tx.actor) and was_here(tx.rows, record, tx.actor)):
             return receipt(self.atom, State.LIVE)
         return Tombstone(show_id(self.atom), self.reason).decide(tx)
 

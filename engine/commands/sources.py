@@ -19,7 +19,7 @@ from engine.commands.atoms import Add
 from engine.commands.continuing import continued
 from engine.commands.file_texts import Known, atoms_of, texts_of
 from engine.commands.new_ids import NewIds, Planned
-from engine.commands.reconcile import GONE, RetireAtom, UpsertAtom, is_written_by
+from engine.commands.reconcile import GONE, RetireAtom, UpsertAtom, is_written_by, was_here
 from engine.commands.renames import FormerSources
 from engine.commands.sequence import place
 from engine.commands.transaction import Command
@@ -119,9 +119,11 @@ def plan_source(
 def retire_others(
     rows: Reader, actor: str, source: str, keep: AbstractSet[bytes], reason: str = GONE
 ) -> Iterator[Command]:
-    """Yield commands that hide the live atoms of `source` that `actor` wrote, except the atoms in `keep`."""
+    """Yield commands that hide the live atoms of `source` that `actor` wrote here, except those in `keep`."""
     for atom, record in sorted(atoms_of(rows, source).items()):
-        if atom not in keep and record.state is State.LIVE and is_written_by(rows, record, actor):
+        if atom in keep or record.state is not State.LIVE:
+            continue
+        if is_written_by(rows, record, actor) and was_here(rows, record, actor):
             yield RetireAtom(atom, reason)
 
 

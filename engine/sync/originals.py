@@ -131,22 +131,19 @@ def opened(part: Written, known: ForeignHeadDetail | None) -> list[Piece]:
         pieces = list(_pieces(part))
         if frontier.size != part.first or (pieces[-1].stop if pieces else part.first) != part.stop:
             raise ValueError("the records do not begin or end where the part does")
-        if known is not None and part.first <= known.size <= part.stop:
-            before = [piece for piece in pieces if piece.stop <= known.size]
-            past = advanced(frontier, before)
-            if (past.size, past.root()) != (known.size, known.log_root):
-                raise InconsistentError(
-                    f"the journal of store {store} is another one than at its first {known.size} events",
-                    known=known.log_root.hex(),
-                    found=(past.root().hex(),),
-                )
-            frontier, rest = past, pieces[len(before) :]
-        else:
-            rest = pieces
-        if (part.head.size, part.head.log_root) != (part.stop, advanced(frontier, rest).root()):
+        at = part.first if known is None or not part.first <= known.size <= part.stop else known.size
+        before = [piece for piece in pieces if piece.stop <= at]
+        past = advanced(frontier, before)
+        if (part.head.size, part.head.log_root) != (part.stop, advanced(past, pieces[len(before) :]).root()):
             raise ValueError("the records are not those of the head")
     except ValueError as error:
         raise VerificationError(f"events {part.first} to {part.stop} of store {store}: {error}") from error
+    if known is not None and at == known.size and (past.size, past.root()) != (at, known.log_root):
+        raise InconsistentError(
+            f"the journal of store {store} is another one than at its first {at} events",
+            known=known.log_root.hex(),
+            found=(past.root().hex(),),
+        )
     return pieces
 
 

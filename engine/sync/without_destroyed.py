@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from backends.base import Reader
+from engine.commands.known import read_foreign_heads
 from engine.ledger.layout import erasure_key
 from engine.ledger.merging import ForeignHeads, known_of_atom, known_of_edge
 from engine.store.store import Store
 from engine.sync.originals import Written, entries_of, opened, record_of
-from engine.sync.taking_in import read_foreign_heads
 from proofs.events import AtomDetail, EdgeDetail, Header
 
 
@@ -21,7 +21,7 @@ def without_destroyed(store: Store, part: Written) -> Written:
     headers = {entry.header.seq: entry.header for entry in entries_of(pieces)}
     records = list(part.records)
     with store.view(store.requests) as rows:
-        heads = read_foreign_heads(rows, store.identity.store_id)
+        heads = read_foreign_heads(rows)
         for at, piece in enumerate(pieces):
             if piece.payload is not None and not _is_kept(rows, heads, part, headers[piece.first]):
                 records[at] = record_of(piece.header, None)

@@ -18,6 +18,7 @@ from engine.base import validation
 from engine.base.errors import InvalidInputError, RefusedError
 from engine.base.limits import FOLDER_BYTES_MAX
 from engine.commands.file_texts import atoms_of
+from engine.commands.reconcile import is_from_elsewhere
 from engine.commands.sources import retire_others
 from engine.files.ingest.documents import PassedOver, Skipped, SourceFile
 from engine.files.ingest.exclude import EXCLUDED, is_below
@@ -89,10 +90,13 @@ def _others(rows: Reader, prefix: str, here: Iterable[str]) -> Iterator[str]:
 
 
 def _recorded(rows: Reader, sources: Iterable[str]) -> Iterator[str]:
-    """Yield, for each source, the recorded folder of one live atom, if that atom has a folder."""
+    """Yield, for each source, the recorded folder of one live atom, if that atom has a folder.
+
+    Atoms that another device wrote do not count, because the folder has another path there.
+    """
     for source in sources:
         for record in atoms_of(rows, source).values():
-            if record.state is State.LIVE:
+            if record.state is State.LIVE and not is_from_elsewhere(rows, record):
                 if (folder := bodies_of(rows, [record])[0].folder) is not None:
                     yield folder
                 break

@@ -13,8 +13,9 @@ use the best candidates so far.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import islice
 from typing import Final
+
+import numpy as np
 
 from backends.base import Reader
 from engine.base import limits
@@ -35,6 +36,7 @@ from engine.query.recall.recall_run import (
     Ranking,
     RecallRun,
     best_atoms,
+    best_ordinals,
     top_score,
 )
 from engine.query.recall.select_hits import BLOCK, CATEGORY_CANDIDATES, SPARE, select_hits
@@ -244,7 +246,7 @@ def _split(run: RecallRun, pool: Pool, words: Lists, target: int) -> tuple[Pool,
     share = -(-target // len(entities))
     for entity in entities:
         hits = by_words(run, dict.fromkeys(entity.terms, 1.0), tags=False)
-        best = hits.found(run.atoms, share)
+        best = best_ordinals(run, hits, share)
         pool = extended(run, pool, words, best.tolist())
         scores = hits.at(best).scores.tolist()
         amounts = {one: run.signals.split * score for one, score in zip(best.tolist(), scores, strict=True)}
@@ -293,17 +295,16 @@ def _hops(
     has_edges = run.atoms.has_edges(run.rows)
     if not (run.signals.hop and atoms and (has_edges or run.positions.has_titles)):
         return pool, {}
-    by_ordinal = {atom.record.ordinal: atom for atom in atoms}
-    ranked = pool.ranked()
-    pairs = zip(ranked.tolist(), pool.ordinals[ranked].tolist(), strict=True)
-    read = ((row, by_ordinal[ordinal]) for row, ordinal in pairs if ordinal in by_ordinal)
-    best, first = zip(*islice(read, HOP_ANCHORS), strict=True)
+    read = pool.rows_of(np.array([atom.record.ordinal for atom in atoms], np.int64))
+    each = zip((-pool.micros_at(read)).tolist(), (atom.record.id for atom in atoms), strict=True)
+    ranked = [at for _, at in sorted(zip(each, range(len(atoms)), strict=True)) if pool.score[read[at]] > 0]
+    best, first = read[ranked[:HOP_ANCHORS]], [atoms[at] for at in ranked[:HOP_ANCHORS]]
     hops = led_to(run, first, linked=has_edges)
     hop_anchors: dict[int, int] = {}
     for anchor, others in zip(first, hops, strict=True):
         for one in others:
             hop_anchors.setdefault(one.ordinal, anchor.record.ordinal)
-    scores = pool.score[list(best)].tolist()
+    scores = pool.score[best].tolist()
     pool = extended(run, pool, words, list(hop_anchors))
     add_shares(run, pool, scores, hops)
     return pool, hop_anchors

@@ -25,7 +25,7 @@ from engine.ledger.records import AtomRecord
 from engine.query.recall.atom_set import AtomSet
 from engine.query.recall.recall_answer import Bridge
 from engine.query.recall.recall_config import RecallConfig, Signals
-from engine.query.recall.signals.scoring import MICRO, Lists, WeightedTerm, idf
+from engine.query.recall.signals.scoring import MICRO, TIES_MAX, Lists, WeightedTerm, idf
 from engine.text.language.parts_of_speech import forms_of
 from engine.text.language.question_model import Question
 from engine.text.language.snippets import LazyReading, Reading, TextReader
@@ -388,8 +388,50 @@ class Ranking:
 
 def best_atoms(run: RecallRun, pool: Pool, most: int) -> tuple[NDArray[np.int64], list[LoadedAtom]]:
     """Return the rows of the best candidates (`most` or fewer), and these candidates with their texts."""
-    best = pool.ranked(most)[:most]
+    best = best_rows(run.rows, pool, pool.ranked(most), most)
     return best, run.load(pool.ordinals[best].tolist())
+
+
+def best_rows(snapshot: Reader, pool: Pool, ranked: NDArray[np.int64], most: int) -> NDArray[np.int64]:
+    """Return the first `most` of some ranked candidates. Those with equal scores are ordered by id.
+
+    Ordinals depend on the order in which a device heard of the atoms, so they must not decide.
+    """
+    micros = pool.micros_at(ranked[: most + TIES_MAX])
+    end = after_equal(micros, most)
+    return by_id(snapshot, ranked[:end], pool.ordinals[ranked[:end]], micros[:end])[:most]
+
+
+def best_ordinals(run: RecallRun, lists: Lists, most: int) -> NDArray[np.int64]:
+    """Return the result of `Lists.found`; if many scores are equal, the ids decide which are left out."""
+    ordinals, micros = lists.best(run.atoms, most)
+    if len(ordinals) > 2 * most:
+        ordinals = by_id(run.rows, ordinals, ordinals, micros)
+    return ordinals[: 2 * most]
+
+
+def after_equal(micros: NDArray[np.int64], end: int) -> int:
+    """Return the first index from `end` on at which the score differs from the score before it."""
+    end = min(end, len(micros))
+    while 0 < end < len(micros) and micros[end] == micros[end - 1]:
+        end += 1
+    return end
+
+
+def by_id(
+    snapshot: Reader, rows: NDArray[np.int64], ordinals: NDArray[np.int64], micros: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Return the rows of candidates by descending score. Candidates with equal scores are sorted by id."""
+    equal = micros[1:] == micros[:-1]
+    if not equal.any():
+        return rows
+    tied = np.flatnonzero(np.append(equal, False) | np.append(False, equal)).tolist()
+    ids = ids_at(snapshot, ordinals[tied].tolist())
+    # The places of equal scores are adjacent, so sorting by score and id permutes them among themselves.
+    order = sorted(zip((-micros[tied]).tolist(), ids, tied, strict=True))
+    sorted_rows = rows.copy()
+    sorted_rows[tied] = rows[[at for _, _, at in order]]
+    return sorted_rows
 
 
 def top_score(pool: Pool) -> float:

@@ -19,10 +19,17 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from backends.base import Reader
-from engine.ledger.queries import ids_at
 from engine.query.recall.recall_answer import Hit, Subject
-from engine.query.recall.recall_run import ALIAS, Pool, Ranking, RecallRun
+from engine.query.recall.recall_run import (
+    ALIAS,
+    Pool,
+    Ranking,
+    RecallRun,
+    after_equal,
+    best_ordinals,
+    best_rows,
+    by_id,
+)
 from engine.query.recall.selection import TOO_LONG, Candidate, Selection, SelectionLimits
 from engine.query.recall.signals.anchors import extended
 from engine.query.recall.signals.scoring import MICRO, Lists
@@ -177,12 +184,12 @@ def _ranked(run: RecallRun, ranking: Ranking, selection: Selection, target: int)
             micros = pool.micros_at(rows)
             continue
         if selection.is_full and not run.explain:
-            last = _after_equal(micros, target + SPARE)
+            last = after_equal(micros, target + SPARE)
             others = run.index.facts.fingerprints[pool.ordinals[rows[start:last]]]
             if not any(near_earlier(np.concatenate([np.array(hits, np.uint64), others]), len(hits))):
                 return
-        end = _after_equal(micros, end)
-        ordered = _by_id(run.rows, rows[start:end], pool.ordinals[rows[start:end]], micros[start:end])
+        end = after_equal(micros, end)
+        ordered = by_id(run.rows, rows[start:end], pool.ordinals[rows[start:end]], micros[start:end])
         for begin in range(0, end - start, BLOCK):  # more than one block if many scores are equal
             block = ordered[begin : begin + BLOCK]
             ordinals = pool.ordinals[block]
@@ -204,30 +211,6 @@ def _by_words(pool: Pool, rows: NDArray[np.int64]) -> NDArray[np.bool_]:
     if ALIAS in pool.parts:
         is_hit |= pool.parts[ALIAS][rows] > 0
     return is_hit
-
-
-def _after_equal(micros: NDArray[np.int64], end: int) -> int:
-    """Return the first index from `end` on at which the score differs from the score before it."""
-    end = min(end, len(micros))
-    while end < len(micros) and micros[end] == micros[end - 1]:
-        end += 1
-    return end
-
-
-def _by_id(
-    snapshot: Reader, rows: NDArray[np.int64], ordinals: NDArray[np.int64], micros: NDArray[np.int64]
-) -> NDArray[np.int64]:
-    """Return the rows of candidates by descending score. Candidates with equal scores are sorted by id."""
-    equal = micros[1:] == micros[:-1]
-    if not equal.any():
-        return rows
-    tied = np.flatnonzero(np.append(equal, False) | np.append(False, equal)).tolist()
-    ids = ids_at(snapshot, ordinals[tied].tolist())
-    # The places of equal scores are adjacent, so sorting by score and id permutes them among themselves.
-    order = sorted(zip((-micros[tied]).tolist(), ids, tied, strict=True))
-    sorted_rows = rows.copy()
-    sorted_rows[tied] = rows[[at for _, _, at in order]]
-    return sorted_rows
 
 
 class SubjectShare(NamedTuple):
@@ -297,7 +280,7 @@ class Subjects:
         """Return a pool that also contains the best atoms of each subject in `lacking`."""
         for subject in lacking:
             hits = by_words(self._run, dict.fromkeys(subject.terms, 1.0), tags=False)
-            best = hits.found(self._run.atoms, subject.share + SUBJECT_SPARE)
+            best = best_ordinals(self._run, hits, subject.share + SUBJECT_SPARE)
             pool = extended(self._run, pool, self._words, best.tolist())
         return pool
 
@@ -306,7 +289,7 @@ class Subjects:
         ranked = pool.ranked()
         mentioned = self.mentions(pool.ordinals[ranked])
         return [
-            ranked[there][: subject.share + SUBJECT_SPARE]
+            best_rows(self._run.rows, pool, ranked[there], subject.share + SUBJECT_SPARE)
             for subject, there in zip(self.shares, mentioned, strict=True)
         ]
 
