@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 BACKENDS: Final = ("leveldb", "sqlite")
 LIMIT: Final = 20
 """The number of hits that the page asks for."""
-PAINT_MS, ADDED_MS, SENT_BYTES = 500, 50, 150_000
+PAINT_MS, ADDED_MS, SENT_BYTES = 500, 50, 170_000
 """The targets."""
 _WAIT_MS: Final = 60_000
 

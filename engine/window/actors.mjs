@@ -5,7 +5,7 @@ import { command, commandNode, engine } from "./commands.mjs";
 import { element, mark, quoted } from "./dom.mjs";
 import { checking, noAnswer } from "./failures.mjs";
 import { counted, hash } from "./facts.mjs";
-import { explained, failed, proved, saidPart, unchanged } from "./marks.mjs";
+import { failed, proved, saidPart, unchanged } from "./marks.mjs";
 import { openEvents } from "./opened.mjs";
 import { Route } from "./routes.mjs";
 
@@ -33,7 +33,7 @@ export function actorsCard({ memory, trust }, route, moment) {
       events.forEach((event) => count(state.actors, event));
       rows.replaceChildren(...shares(state, memory, route));
     }
-    place.replaceChildren(...(error === undefined ? [unchanged(trust.head, counted(state.to - state.from, "event")), explained()] : [failed(error)]));
+    place.replaceChildren(...(error === undefined ? [unchanged(trust.head, counted(state.to - state.from, "event"))] : [failed(error)]));
     more.disabled = false;
     more.hidden = state.from === 0;
     more.textContent = `Count the ${Math.min(PART, state.from)} events before`;

@@ -25,7 +25,7 @@ class ChangedSince extends Error {
 }
 
 /** Carry out commands if the atoms in `read` are still as they were read; return the receipts. */
-export async function commit({ memory, trust }, read, commands) {
+async function commit({ memory, trust }, read, commands) {
   for (let left = ATTEMPTS; ; left--) {
     const size = await trust.size();
     const now = await openAtoms(trust, read.map(({ id }) => id));
@@ -125,7 +125,7 @@ function changedNodes(atom, form, { trust }) {
 }
 
 /** Return the field for another atom, which suggests atoms while words are typed, and what reads its id. */
-export function otherField(label, { memory }) {
+function otherField(label, { memory }) {
   const list = element("datalist", { id: `others-${Math.random().toString(36).slice(2)}` });
   let found = [];
   const suggest = async ({ target }) => {

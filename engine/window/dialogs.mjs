@@ -3,7 +3,7 @@
 import { keepToken } from "./client.mjs";
 import { details, element, mark } from "./dom.mjs";
 import { hash } from "./facts.mjs";
-import { sentenceOf, short } from "./marks.mjs";
+import { explained, sentenceOf, short } from "./marks.mjs";
 import { toHex } from "./verifier/bytes.mjs";
 import { Refused, trustCheckpoint, trustRoot } from "./verifier/index.mjs";
 
@@ -49,6 +49,7 @@ export function openTrust(trust, changed) {
   };
   const body = [
     element("h2", { id: "trust-title" }, "What you trust"),
+    explained(),
     trust.refused === null
       ? null
       : element("p", { class: "notice refused" }, `${sentenceOf(trust.refused)} (${trust.refused.message}) Nothing on this page is verified.`),

@@ -8,7 +8,7 @@ import { legendRows, listOf } from "./graph_list.mjs";
 import { Graph } from "./graph_model.mjs";
 import { brightNodes, namesAcross, neighbourhood } from "./graph_sources.mjs";
 import { GraphView } from "./graph_view.mjs";
-import { explained, unchanged, unprovable } from "./marks.mjs";
+import { unchanged, unprovable } from "./marks.mjs";
 import { NO_FILTERS } from "./routes.mjs";
 
 const ANSWER = "answer";
@@ -98,7 +98,6 @@ function summaryOf({ open, atoms, unproved, altered, links, proved: right, refus
     some(altered, atoms, "node", "altered by the service"),
     some(refused, links, "relation", "refused"),
     said === 0 ? null : unprovable(counted(said, "relation")),
-    isAny ? explained() : null,
   ].filter((node) => node !== null);
 }
 

@@ -76,7 +76,6 @@ export function summary(trust, noun, outcomes) {
     right === 0 ? null : unchanged(trust.head, wrong.length === 0 ? all : `${right} of ${all}`),
     altered === 0 ? null : mark("refused", `${altered} of ${all} altered by the service`),
     wrong.length === 0 ? null : mark(isRefused ? "refused" : "plain", `${wrong.length} of ${all} not proved`),
-    right === 0 ? null : explained(),
   ].filter((node) => node !== null);
 }
 

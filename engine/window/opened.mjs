@@ -133,13 +133,6 @@ const eventOf = (seq, { header, body }) => ({
   body,
 });
 
-/** Return the event of each atom that `seqOf` names, by the atom's id, or an error. */
-export async function eventsOf(trust, atoms, seqOf) {
-  const opened = atoms.filter((one) => !(one instanceof Error) && one.created_seq !== undefined);
-  const events = await openEvents(trust, opened.map((atom) => Number(seqOf(atom))), opened.map((atom) => Number(seqOf(atom))));
-  return new Map(opened.map((atom) => [atom.id, checked(events.get(Number(seqOf(atom))), atom.id)]));
-}
-
 const checked = (event, id) => (event instanceof Error || event.id === id ? event : new Refused("header", "the event is on another atom"));
 
 const BUILT_IN = ["related_to", "derived_from", "contradicts", "supersedes", "part_of", "references"];

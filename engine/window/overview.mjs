@@ -21,15 +21,15 @@ const NAMES_MAX = 1_000;
 export async function overview(given) {
   const { memory, route, signal } = given;
   const moment = route.moment();
-  const [status, open, tags, recent, entities] = await Promise.all([
+  // The tags of a large memory take a second to count: only what shows them waits for them.
+  const tags = memory.call("tags", {}, signal);
+  const [status, open, recent, entities] = await Promise.all([
     moment === null ? memory.call("status", {}, signal) : null,
     moment === null ? memory.call("conflicts", {}, signal) : [],
-    memory.call("tags", {}, signal),
     memory.call("recent", { limit: RECENT }, signal),
-    memory.call("find", { kinds: ["entity"], form: "short", limit: NAMES_MAX }, signal),
+    memory.call("find", { kinds: ["entity"], limit: NAMES_MAX }, signal),
   ]);
   const isEmpty = status?.live_atoms === 0;
-  const chips = [...chipsOf(tags.people, route), ...chipsOf(tags.dreamer, route)];
   return [
     element(
       "div",
@@ -37,8 +37,7 @@ export async function overview(given) {
       element("h2", { class: "atom-title" }, moment === null ? "What is in this memory?" : "What was in this memory?"),
       ...(isEmpty ? empty(memory) : [element("p", { class: "muted" }, ...(moment === null ? countsOf(status) : [`There were ${counted(moment + 1, "event")}. Ask a question about this moment.`])), ...(moment === null ? news(status, open, given) : [])]),
     ),
-    isEmpty ? null : await namedCard(recent, entities, tags, given),
-    chips.length === 0 ? null : element("section", { class: "card stack" }, element("h2", {}, "Tags"), ...chips),
+    ...(isEmpty ? [] : [pagesCard(recent, given), entities.length === 0 ? null : namesCard(entities, tags, given), tagsCard(tags, given)]),
   ].filter((node) => node !== null);
 }
 
@@ -59,37 +58,52 @@ function news({ events }, open, { trust, route }) {
   return [element("p", { class: "row" }, since, waiting)];
 }
 
-function chipsOf(tags, route) {
-  const most = Object.entries(tags).sort(([, a], [, b]) => b - a);
-  const link = ([tag, count]) => element("a", { class: "chip", href: route.to({ tags: [tag], query: "" }) }, tagWord(tag), element("span", { class: "muted" }, count.toLocaleString("en")));
-  return most.length === 0 ? [] : [element("div", { class: "chips said" }, ...most.slice(0, TAGS_MAX).map(link))];
-}
-
-/** Return the card of pages, names and days, and start the check of each. */
-async function namedCard(recent, entities, tags, { memory, trust, route, signal }) {
-  const newest = new Map();
-  for (const { atom } of recent) if (!newest.has(atom.source ?? atom.id)) newest.set(atom.source ?? atom.id, atom.id);
-  const pages = distinct([...newest.values()].slice(0, 2 * SHOWN_MAX).map((id) => ({ id })));
-  const titles = entities.length === 0 ? {} : await memory.call("titles", { ids: entities.map(({ id }) => id) }, signal);
-  const countOf = ({ id }) => tags.dreamer[String(titles[id]).toLowerCase().replaceAll(/\s+/g, "-")] ?? tags.people[String(titles[id]).toLowerCase()] ?? 0;
-  const names = distinct(entities).sort((one, other) => countOf(other) - countOf(one)).slice(0, SHOWN_MAX);
+/** Return a card whose marks and parts come when `make` has made them; it returns both. */
+function later(make) {
   const [place, list] = [element("div", { class: "summary" }), element("div", { class: "stack" })];
   checking(place, async () => {
-    const found = await openAtoms(trust, [...pages, ...names].map(({ id }) => id));
-    const outcomes = [...found.values()].map((atom) => ({ error: atom instanceof Error ? atom : null, altered: [] }));
-    const rows = (some, row) => some.map(({ id }) => [id, found.get(id)]).map(([id, atom]) => (atom instanceof Error ? element("li", {}, atomLink(id, atom, route)) : proved(`recent ${id}`, row(atom))));
-    const dated = [...found.values()].filter((atom) => !(atom instanceof Error) && atom.created !== null);
-    list.replaceChildren(
-      ...part("Pages and conversations", rows(pages, (atom) => pageRow(atom, route))),
-      ...part("People, places and other names", rows(names, (atom) => element("li", {}, atomLink(atom.id, atom, route)))),
-      ...part("Days", dayRows(dated, route)),
-    );
-    place.replaceChildren(...summary(trust, "text", outcomes).filter((node) => !node.matches(".muted")), unprovable("That these are the newest"));
+    const [marks, parts] = await make();
+    list.replaceChildren(...parts);
+    place.replaceChildren(...marks);
   });
   return element("section", { class: "card stack" }, place, list);
 }
 
 const part = (heading, rows) => (rows.length === 0 ? [] : [element("section", { class: "stack" }, element("h2", {}, heading), element("ul", { class: "links across" }, ...rows))]);
+
+function tagsCard(tags, { route }) {
+  const link = ([tag, count]) => element("a", { class: "chip", href: route.to({ tags: [tag], query: "" }) }, tagWord(tag), element("span", { class: "muted" }, count.toLocaleString("en")));
+  const chips = (some) => element("div", { class: "chips said" }, ...Object.entries(some).sort(([, one], [, other]) => other - one).slice(0, TAGS_MAX).map(link));
+  return later(async () => [[], [element("h2", {}, "Tags"), chips((await tags).people), chips((await tags).dreamer)]]);
+}
+
+/** Open atoms, and return the marks of them, and the rows that `row` makes of some. */
+async function opened(ids, trust, route) {
+  const found = await openAtoms(trust, ids);
+  const outcomes = [...found.values()].map((atom) => ({ error: atom instanceof Error ? atom : null, altered: [] }));
+  const rows = (row) => [...found].map(([id, atom]) => (atom instanceof Error ? element("li", {}, atomLink(id, atom, route)) : proved(`recent ${id}`, row(atom))));
+  return { found, rows, marks: summary(trust, "text", outcomes) };
+}
+
+function pagesCard(recent, { trust, route }) {
+  const newest = new Map();
+  for (const { atom } of recent) if (!newest.has(atom.source ?? atom.id)) newest.set(atom.source ?? atom.id, atom.id);
+  return later(async () => {
+    const { found, rows, marks } = await opened([...newest.values()].slice(0, 2 * SHOWN_MAX), trust, route);
+    const dated = [...found.values()].filter((atom) => !(atom instanceof Error) && atom.created !== null);
+    return [[...marks, unprovable("That these are the newest")], [...part("Pages and conversations", rows((atom) => pageRow(atom, route))), ...part("Days", dayRows(dated, route))]];
+  });
+}
+
+function namesCard(entities, tags, { trust, route }) {
+  return later(async () => {
+    const { people, dreamer } = await tags;
+    const countOf = ({ text }) => dreamer[String(text).toLowerCase().replaceAll(/\s+/g, "-")] ?? people[String(text).toLowerCase()] ?? 0;
+    const names = distinct(entities).sort((one, other) => countOf(other) - countOf(one)).slice(0, SHOWN_MAX);
+    const { rows, marks } = await opened(names.map(({ id }) => id), trust, route);
+    return [[...marks, unprovable("That these have most texts")], part("People, places and other names", rows((atom) => element("li", {}, atomLink(atom.id, atom, route))))];
+  });
+}
 
 function pageRow(atom, route) {
   if (atom.source === null) return element("li", {}, atomLink(atom.id, atom, route));

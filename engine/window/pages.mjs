@@ -19,7 +19,7 @@ const SPEAKER = /^(\p{L}[\p{L}\p{M}\p{N} .'’-]{0,40}):\s/u;
 const SPEAKERS_MAX = 20;
 
 /** Return the speaker of a text, or null. */
-export const speakerOf = ({ content }) => SPEAKER.exec(content ?? "")?.[1] ?? null;
+const speakerOf = ({ content }) => SPEAKER.exec(content ?? "")?.[1] ?? null;
 
 /** Return whether atoms of one source are the turns of a conversation. */
 export function isConversation(atoms) {
@@ -52,7 +52,7 @@ export async function paged({ memory, trust, route, signal }) {
       { class: "card page" },
       element("a", { class: "back", href: route.to({ atom: null }) }, element("span", { "aria-hidden": "true" }, "← "), "Back"),
       proved(`page ${source}`, element("h2", { class: "atom-title" }, quoted(pageName(source)))),
-      element("div", { class: "place" }, ...summary(trust, "text", outcomes).filter((node) => !node.matches(".muted")), Array.isArray(complete) ? proved(`all of ${source}`, element("span", { class: "small" }, "These are all.")) : complete === null ? unprovable("That these are all") : failed(complete)),
+      element("div", { class: "place" }, ...summary(trust, "text", outcomes), Array.isArray(complete) ? proved(`all of ${source}`, element("span", { class: "small" }, "These are all.")) : complete === null ? unprovable("That these are all") : failed(complete)),
       element("p", { class: "row" }, element("a", { href: route.to({ ...NO_FILTERS, sources: [source], atom: null, query: "" }) }, quoted(source)), counted(atoms.length, "text")),
       ...(isConversation(atoms) ? turns(atoms, route) : pieces(atoms, pageName(source), route)),
       ...wrong.map(({ id, error }) => element("p", {}, atomLink(id, error, route))),

@@ -74,6 +74,7 @@ function changesCard(given, moment, size) {
 async function showChanges(place, given, from, to) {
   const { memory, route } = given;
   const key = (place.dataset.asked = `${from} ${to}`);
+  place.replaceChildren(mark("plain", "Looking…"));
   const [before, after] = [momentOf(from), momentOf(to)];
   if (before === null || after === null) {
     place.replaceChildren(mark("warned", "Give the number of an event, or a time such as 2026-11-23 or 2026-11-23T12:00"));

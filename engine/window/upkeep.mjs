@@ -1,12 +1,13 @@
 // Upkeep: how the memory stands, and what a person may want to settle, each with the command to run. It is about now.
 
+import { flat } from "./atoms.mjs";
 import { actButton } from "./changing.mjs";
 import { command, commandNode, engine } from "./commands.mjs";
 import { differenceNode } from "./differences.mjs";
 import { details, element, quoted, visible } from "./dom.mjs";
 import { erasureCard } from "./erasure.mjs";
 import { counted, day, hash } from "./facts.mjs";
-import { noAnswer } from "./failures.mjs";
+import { checking } from "./failures.mjs";
 import { saidPart } from "./marks.mjs";
 import { NO_FILTERS } from "./routes.mjs";
 
@@ -23,8 +24,8 @@ export async function upkeep({ now, route, signal, changed }) {
   const status = await memory.call("status", {}, signal);
   const given = { ...now, route, status, signal, changed };
   const later = (heading, about, make) => {
-    const place = element("div", { class: "stack", "aria-busy": "true" }, element("p", { class: "muted" }, "Looking…"));
-    fill(place, () => make(given));
+    const place = element("div", { class: "stack" });
+    checking(place, async () => place.replaceChildren(...(await make(given))));
     return element("section", { class: "card stack" }, element("h2", {}, heading), element("p", { class: "muted small" }, about), place);
   };
   return [
@@ -52,16 +53,6 @@ export async function upkeep({ now, route, signal, changed }) {
       ),
     ),
   ].filter((node) => node !== null);
-}
-
-async function fill(place, make) {
-  try {
-    place.replaceChildren(...(await make()));
-  } catch (error) {
-    if (error.name === "AbortError") return;
-    place.replaceChildren(...noAnswer(error));
-  }
-  place.setAttribute("aria-busy", "false");
 }
 
 function statusCard({ memory, status }) {
@@ -124,8 +115,7 @@ async function lastCheckpoint(memory, size, signal) {
 
 const nothing = () => [element("p", {}, "None.")];
 const list = (rows) => element("ul", { class: "upkeep" }, ...rows);
-const flat = (text) => text.replaceAll(/\s+/gu, " ").slice(0, TITLE_CHARACTERS);
-const linkTo = (route, id, words) => element("a", { href: route.to({ atom: id, at: null }), dir: "auto" }, ...visible(flat(words)));
+const linkTo = (route, id, words) => element("a", { href: route.to({ atom: id, at: null }), dir: "auto" }, ...visible(flat(words).slice(0, TITLE_CHARACTERS)));
 
 /** Return a button that carries out an operation, or the command for it where the page only reads. */
 const deed = (given, words, operation, parameters, line, label) =>

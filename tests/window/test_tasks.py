@@ -12,6 +12,7 @@ import pytest
 
 from engine.engine import Engine
 from tests.support.workloads import id_of
+from tests.window.browser import WIDE, faults_of_looks
 from tests.window.service import UNCHANGED, Service, Window, window
 
 if TYPE_CHECKING:
@@ -211,6 +212,35 @@ def test_fix_a_wrong_fact_everywhere(opened: Window) -> None:
     press(opened, "Close")
     opened.visit(f"atom={id_of(1)}")
     assert opened.text("#reading .content") == "The bins are emptied on Tuesdays."
+
+
+def test_what_is_written_and_read_can_be_read_by_everybody(opened: Window) -> None:
+    """A page, the forms that change an atom, and the view that writes: light and dark, wide and narrow."""
+    faults = []
+    for name, place in (("page", "page=Kettle"), ("change", f"atom={id_of(1)}"), ("write", "view=write")):
+        opened.visit(place)
+        opened.page.evaluate(
+            "() => document.querySelectorAll('.action').forEach((one) => { one.open = true; })"
+        )
+        faults += faults_of_looks(opened.page, f"window-{name}")
+    assert faults == []
+
+
+def test_a_phone_has_room_for_what_is_read(opened: Window) -> None:
+    """The bar is low, and goes out of sight on the way down; seven hits or more fit into 800 pixels."""
+    opened.page.set_viewport_size({"width": 390, "height": 800})
+    opened.visit("q=ferry+kettle+boiler+tent+stove")
+    height = "() => document.querySelector('.bar').getBoundingClientRect().bottom"
+    assert opened.page.evaluate(height) <= 90
+    hits = opened.page.locator("#list .hit").evaluate_all(
+        "(all) => all.map((one) => one.getBoundingClientRect().height)"
+    )
+    assert sum(hits) / len(hits) <= 800 / 7
+    opened.visit()
+    opened.page.evaluate("() => { document.activeElement.blur(); scrollTo(0, 500); }")
+    gone = "() => document.querySelector('.bar').getBoundingClientRect().bottom <= 0"
+    opened.page.wait_for_function(gone)
+    opened.page.set_viewport_size({"width": WIDE[0], "height": WIDE[1]})
 
 
 def test_undo_yesterday(opened: Window) -> None:
