@@ -12,8 +12,26 @@ from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
 
-from backends.base import HEADERS, Backend, Batch, Guard, Guards, Row, Snapshot, check_batch, guards_of
-from backends.errors import BackendBusy, BackendCorrupt, BackendError, BackendLocked, BackendUnusable
+from backends.base import (
+    HEADERS,
+    Backend,
+    Batch,
+    Guard,
+    Guards,
+    Row,
+    Snapshot,
+    check_batch,
+    check_guards,
+    guards_of,
+)
+from backends.errors import (
+    BackendBusy,
+    BackendCorrupt,
+    BackendError,
+    BackendLocked,
+    BackendUnusable,
+    GuardFailed,
+)
 from backends.files import Location
 from backends.sealed.key_sources import unlocked
 from backends.sealed.seal import Header, Seal, decode_header
@@ -70,6 +88,8 @@ class SealedBackend(Backend):
         self.capabilities = inner.capabilities
         self.beyond_purge = inner.beyond_purge
         self.clock_of = inner.clock_of
+        self._seen: dict[bytes, tuple[bytes, bytes]] = {}
+        """The key of a row that guarded a write → its value and its stored bytes after that write."""
 
     @property
     def unwritable(self) -> str | None:  # type: ignore[override]
@@ -119,15 +139,42 @@ class SealedBackend(Backend):
         check_batch(batch)
         if not HEADERS.isdisjoint(batch.rows):
             raise BackendError("the header of a sealed store is not a row of the store")
-        close = self.seal.close
+        guards = guards_of(guard)
         sealed = Batch()
         sealed.reaches = batch.reaches
-        sealed.rows = {key: None if value is None else close(key, value) for key, value in batch.rows.items()}
-        guards = [
-            Guard(one.key, None if one.expected is None else close(one.key, one.expected))
-            for one in guards_of(guard)
-        ]
-        self.inner.write(sealed, guard=guards, durable=durable)
+        sealed.rows = self.seal.close_all(batch.rows)
+        while True:
+            expected = [Guard(one.key, self._stored(one)) for one in guards]
+            try:
+                self.inner.write(sealed, guard=expected, durable=durable)
+            except GuardFailed:
+                self._seen.clear()
+                # Somebody may have written the same value again, which has other bytes.
+                check_guards(guards, self.get)
+            else:
+                break
+        for one in guards:
+            value, raw = batch.rows.get(one.key), sealed.rows.get(one.key)
+            if value is not None and raw is not None:
+                self._seen[one.key] = (value, raw)
+
+    def _stored(self, guard: Guard) -> bytes | None:
+        """Return the stored bytes of a row whose value is the expected one.
+
+        The rows that guard the writes of this handle are mostly those that it wrote last, so few are read.
+
+        Raises:
+            GuardFailed: the row has another value.
+        """
+        if guard.expected is None:
+            return None
+        seen = self._seen.get(guard.key)
+        if seen is not None and seen[0] == guard.expected:
+            return seen[1]
+        raw = self.inner.get(guard.key)
+        if raw is None or self._open_row(guard.key, raw) != guard.expected:
+            raise GuardFailed(f"row {guard.key!r} has changed")
+        return raw
 
     def exclusive(self) -> AbstractContextManager[None]:
         """Prevent other processes from writing until the end of the block."""

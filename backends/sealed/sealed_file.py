@@ -1,13 +1,15 @@
 """A file that is encrypted under the key of a sealed store.
 
-The first line is the header of the store, so that the file can be opened without the store. Chunks follow:
-the length of a chunk in 4 bytes, then the encrypted chunk, which is bound to its number and to whether it is
-the last one. A file that was cut off, or whose chunks were exchanged, does not decrypt.
+The first line is the header of the store, so that the file can be opened without the store. A random id of 16
+bytes and the chunks follow: the length of a chunk in 4 bytes, then the encrypted chunk, which is bound to the
+file, to its number and to whether it is the last one. A file that was cut off, or whose chunks were
+exchanged, does not decrypt.
 """
 
 from __future__ import annotations
 
 import io
+import os
 from collections.abc import Callable
 from typing import BinaryIO
 
@@ -20,6 +22,8 @@ BEGINS = b'{"sealed": '
 
 _CHUNK_BYTES = 64 << 10
 _HEADER_MAX = 64 << 10
+_ID_BYTES = 16
+_MORE, _LAST = b"more", b"last"
 
 
 class SealedWriter:
@@ -27,25 +31,25 @@ class SealedWriter:
 
     def __init__(self, write: Callable[[bytes], object], seal: Seal) -> None:
         self._write = write
-        self._cipher = seal.for_file()
+        self._close = seal.close
         self._waiting = bytearray()
         self._number = 0
-        write(seal.header.encode() + b"\n")
+        self._id = os.urandom(_ID_BYTES)
+        write(seal.header.encode() + b"\n" + self._id)
 
     def __call__(self, raw: bytes) -> None:
         """Add bytes to the file."""
         self._waiting += raw
         while len(self._waiting) > _CHUNK_BYTES:
-            self._put(_CHUNK_BYTES, b"more")
+            self._put(_CHUNK_BYTES, _MORE)
 
     def finish(self) -> None:
         """Write what is left. Without this call, the file is damaged."""
-        self._put(len(self._waiting), b"last")
+        self._put(len(self._waiting), _LAST)
 
     def _put(self, size: int, mark: bytes) -> None:
-        chunk = bytes(self._waiting[:size]) + b"\n"
+        raw = self._close(_place(self._id, self._number, mark), bytes(self._waiting[:size]))
         del self._waiting[:size]
-        raw = self._cipher.encrypt(chunk, [self._number.to_bytes(8, "big"), mark])
         self._number += 1
         self._write(len(raw).to_bytes(4, "big") + raw)
 
@@ -55,7 +59,8 @@ class _Chunks(io.RawIOBase):
 
     def __init__(self, stream: BinaryIO, seal: Seal) -> None:
         self._stream = stream
-        self._cipher = seal.for_file()
+        self._open = seal.open
+        self._id = stream.read(_ID_BYTES)
         self._chunk = b""
         self._number = 0
         self._ended = False
@@ -72,21 +77,20 @@ class _Chunks(io.RawIOBase):
         return len(part)
 
     def _next(self) -> None:
-        from cryptography.exceptions import InvalidTag
-
         size = int.from_bytes(self._stream.read(4), "big")
         raw = self._stream.read(size) if size <= 2 * _CHUNK_BYTES else b""
-        for mark in (b"more", b"last"):
-            try:
-                self._chunk = self._cipher.decrypt(raw, [self._number.to_bytes(8, "big"), mark])[:-1]
-            except (InvalidTag, ValueError):
-                continue
-            self._number += 1
-            self._ended = mark == b"last"
-            if self._ended and self._stream.read(1):
-                break
-            return
+        for mark in (_MORE, _LAST):
+            chunk = self._open(_place(self._id, self._number, mark), raw)
+            if chunk is not None and (mark == _MORE or not self._stream.read(1)):
+                self._chunk, self._ended = chunk, mark == _LAST
+                self._number += 1
+                return
         raise BackendCorrupt("the sealed file is damaged or incomplete")
+
+
+def _place(file: bytes, number: int, mark: bytes) -> bytes:
+    """Return what a chunk is bound to. No row of a store has such a key."""
+    return b"\0memroot/file/" + file + number.to_bytes(8, "big") + mark
 
 
 def opened_file(stream: io.BufferedReader, key: Seal | None = None) -> tuple[BinaryIO, Seal | None]:

@@ -30,8 +30,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run `engine` with the arguments `argv` (default: `sys.argv[1:]`) and return the exit code.
 
     0 ok · 1 failure · 2 usage · 3 not found · 4 verification failed · 5 busy · 6 conflict · 7 refused ·
-    8 partial import · 9 rollback or fork · 10 failure of the system · 130 interrupted. Only shell completion
-    raises an exception, SystemExit.
+    8 partial import · 9 rollback or fork · 10 failure of the system · 11 locked · 130 interrupted. Only shell
+    completion raises an exception, SystemExit.
     """
     if argv is None:
         # Loading modules makes many objects and hardly any cycle. Looking for cycles after every 700 objects,

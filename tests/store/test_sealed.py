@@ -236,10 +236,26 @@ def test_a_key_that_was_changed_elsewhere_is_no_damage() -> None:
     for now in (other, None):
         with pytest.raises(LockedError, match="was changed"), translated():
             held.get(LOG)
-        with pytest.raises(GuardFailed):
+        with pytest.raises(LockedError, match="was changed"), translated():
             held.write(batch, guard=guard)
         if now is not None:
             reseal(opened(inner, now), None)
+
+
+def test_a_guard_compares_values_not_bytes() -> None:
+    """A guard holds if another handle has written the same value again, and fails after another value."""
+    inner = MemoryBackend()
+    one, two = sealed(inner), sealed(inner)
+    for handle in (one, two, one):
+        put_rows(handle, {b"a": b"1"})
+        handle.write(Batch(), guard=Guard(b"a", b"1"))
+    put_rows(two, {b"a": b"1"})
+    batch = Batch()
+    batch.put(b"a", b"2")
+    one.write(batch, guard=Guard(b"a", b"1"))
+    assert two.get(b"a") == b"2"
+    with pytest.raises(GuardFailed):
+        two.write(batch, guard=Guard(b"a", b"1"))
 
 
 def test_slots_come_and_go() -> None:
