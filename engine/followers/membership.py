@@ -18,12 +18,11 @@ def joining_and_erased(
     """
     joining: dict[bytes, list[int]] = {}
     erased: set[int] = set()
-    for entry in entries:
-        body = entry.body
+    for header, body, _ in entries:
         if type(body) is AtomBody:
-            ordinal: int = entry.header.detail.ordinal  # type: ignore[union-attr]
+            ordinal: int = header.detail.ordinal  # type: ignore[union-attr]
             for key in keys(body, ordinal):
                 joining.setdefault(key, []).append(ordinal)
-        elif entry.header.kind is EventKind.ERASED:
-            erased |= erased_ordinals(rows, entry.header)
+        elif header.kind is EventKind.ERASED:
+            erased |= erased_ordinals(rows, header)
     return joining, erased

@@ -57,9 +57,9 @@ class MetaEntriesFollower(Follower):
 
 def _keys(label_key: bytes, body: AtomBody, ordinal: int) -> Iterable[bytes]:
     """Return the keys of the rows that contain this ordinal."""
-    chunk = (ordinal >> CHUNK_BITS).to_bytes(_CHUNK_BYTES, "big")
     if body.meta is None:
         return ()
+    chunk = (ordinal >> CHUNK_BITS).to_bytes(_CHUNK_BYTES, "big")
     return [_prefix(label_key, key, value) + chunk for key, value in body.meta.items()]
 
 

@@ -34,12 +34,13 @@ class Records(Follower):
 def count(entries: Iterable[Entry], counters: Counters) -> Counters:
     """Return the counters after `entries`."""
     next_ordinal, predicates, early_facts = counters
-    for entry in entries:
-        detail = entry.header.detail
+    for header, _, _ in entries:
+        detail = header.detail
         if isinstance(detail, AtomDetail):
-            next_ordinal = max(next_ordinal, detail.ordinal + 1)
+            if detail.ordinal >= next_ordinal:
+                next_ordinal = detail.ordinal + 1
         elif isinstance(detail, TypeDetail):
             predicates += 1
-        elif isinstance(detail, FactDetail) and detail.id is not None and entry.header.prev is None:
+        elif isinstance(detail, FactDetail) and detail.id is not None and header.prev is None:
             early_facts += 1  # a recorded atom has an event that a fact on it would name
     return Counters(next_ordinal, predicates, early_facts)
