@@ -22,7 +22,7 @@ from typing import Any
 
 from bench import machine
 from bench.groups import GROUPS, Run, with_and_without_kernels
-from bench.table import Row, markdown
+from bench.table import Row, lost, markdown
 
 
 def main() -> None:
@@ -43,7 +43,7 @@ def main() -> None:
         about["minutes"] = round((time.monotonic() - begin) / 60, 1)
     finally:
         shutil.rmtree(work, ignore_errors=True)
-    print(f"{heading(about)}\n\n{markdown(rows)}")
+    print(f"{heading(about)}\n\n{markdown(rows)}\n\n{lost(rows)}")
     if options.json:
         raw = {"machine": about, "rows": [_plain(row) for row in rows], "measurements": run.results}
         options.json.write_text(json.dumps(raw, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")

@@ -71,8 +71,15 @@ def _verify(memory: Any, data: dict[str, list[str]]) -> Callable[[], object]:
     return verify
 
 
+def _rebuild(memory: Any, data: dict[str, list[str]]) -> Callable[[], object]:
+    _fill(memory, data)
+    rebuild: Callable[[], object] = memory.rebuild
+    return rebuild
+
+
 OPERATIONS: Final = {
     "add": _add, "bulk": _bulk, "recall": _recall, "context": _context, "prove": _prove, "verify": _verify,
+    "rebuild": _rebuild,
 }  # fmt: skip
 """Operation → a function that prepares an empty memory and returns what is timed."""
 

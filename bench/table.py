@@ -78,6 +78,12 @@ class Row:
         return self.ours / theirs if self.unit.more_is_better else theirs / self.ours
 
     @property
+    def ahead(self) -> list[str]:
+        """The names of the rivals that are ahead of memroot."""
+        figures = {FTS: self.rivals, **self.others}
+        return [name for name, figure in figures.items() if (self.ratio_to(figure) or 1) < 1]
+
+    @property
     def reached(self) -> bool | None:
         """True if the target is reached; None if there is no target, or if the row cannot decide this."""
         target = self.target
@@ -103,6 +109,16 @@ class Row:
         if figure is None or ratio is None:
             return "–" if figure is None else self.unit.write(figure)
         return f"{self.unit.write(figure)}, {ratio:.2f}×" + (" lost" if ratio < 1 else "")
+
+
+def lost(rows: Sequence[Row]) -> str:
+    """Return a paragraph that names every row in which a rival is ahead or a target is missed."""
+    missed = [
+        f"{row.question} ({', '.join([*row.ahead, *(['target'] if row.reached is False else [])])})"
+        for row in rows
+        if row.ahead or row.reached is False
+    ]
+    return f"Lost or missed: {'; '.join(missed) or 'no row'}."
 
 
 def markdown(rows: Sequence[Row]) -> str:

@@ -17,7 +17,7 @@ from bench import data, falls, groups, many_memories, profile, proofs, ranges
 from bench.groups import LARGE
 from bench.job import MODULES, Job, Result, Untimed, measurement, percentile
 from bench.rivals import PACKAGED, Fts, open_rival
-from bench.table import RATE, TIME, Row, Target, markdown
+from bench.table import RATE, TIME, Row, Target, lost, markdown
 from bench.writing import as_add
 from engine import Engine
 from engine.base.native import load
@@ -89,6 +89,14 @@ def test_a_lost_row_says_so() -> None:
     assert "missed" in lines[2]
     assert "lost" not in lines[3]
     assert "reached" in lines[3]
+
+
+def test_every_lost_row_is_named() -> None:
+    """The paragraph after the table names the rows with a rival ahead, and those that miss their target."""
+    ahead = Row("adds", RATE, 5, 10, others={"plugmem": 2})
+    rows = [ahead, Row("asks", TIME, 5, 10), Row("opens", TIME, 9, None, Target("≤ 7", 7))]
+    assert lost(rows) == "Lost or missed: adds (rival); opens (target)."
+    assert lost(rows[1:2]) == "Lost or missed: no row."
 
 
 def test_every_rival_that_was_measured_has_a_column() -> None:
