@@ -35,7 +35,6 @@ from engine.base.validation import (
     several,
     show_id,
 )
-from engine.erase.destroy import Stage, ignore_stage
 from engine.followers.requests import FIRST_MAX, Once
 from engine.ledger.appender import Sources, random_salt
 from engine.ledger.journal import read_entries, read_entry, read_log
@@ -46,7 +45,7 @@ from engine.query.view import View
 from engine.store.bulk import commit_parts
 from engine.store.commit import AHEAD_SECONDS
 from engine.store.past import AsOf, atom_record_at, history, history_item, size_at
-from engine.store.replay import Progress, no_progress
+from engine.store.replay import Progress, Stage, ignore_stage, no_progress
 from engine.store.store import FamilySecrets, Store
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ purged its files.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import takewhile
 from typing import NamedTuple
@@ -24,6 +24,7 @@ from engine.ledger.journal import earlier_headers, entries_back, read_header
 from engine.ledger.layout import ERASING, fields, payload_key, unpack
 from engine.ledger.queries import edges_at
 from engine.ledger.records import EdgeRecord, Lookup
+from engine.store.replay import Stage, ignore_stage
 from engine.store.store import Store
 from proofs.codec import pack
 from proofs.events import (
@@ -40,14 +41,6 @@ from proofs.events import (
 from proofs.forms import raw_up_to, text, uint
 from proofs.hashing import destroyed_hash
 from proofs.leaves import ID_BYTES, State
-
-Stage = Callable[[str], None]
-"""A callback that receives the name of each stage when the stage begins."""
-
-
-def ignore_stage(stage: str) -> None:
-    """Do nothing. This is the default callback for the stages of an erasure."""
-    del stage
 
 
 class Pending(NamedTuple):

@@ -17,11 +17,9 @@ from engine.commands.transaction import event_ref
 from engine.erase.destroy import (
     ATOMS_MAX,
     Pending,
-    Stage,
     carry_out,
     destroyable_events,
     destroyable_headers,
-    ignore_stage,
     read_pending,
     unerased_edges,
 )
@@ -40,6 +38,7 @@ from engine.index.segments import segments_of
 from engine.ledger.layout import payload_key
 from engine.ledger.queries import get_record
 from engine.ledger.records import AtomRecord, read_counters
+from engine.store.replay import Stage, ignore_stage
 from engine.store.request_keys import refuse_other
 from engine.store.store import Store
 from proofs.events import AtomBody, AtomDetail, Entry, ErasedBody, EventKind

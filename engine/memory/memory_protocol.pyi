@@ -11,7 +11,6 @@ from engine.commands.concurrent import Concurrent
 from engine.commands.conflicts import Conflict
 from engine.commands.edges import TypeName
 from engine.commands.transaction import Command
-from engine.erase.destroy import Stage
 from engine.erase.erasure import Erasable, Erasure
 from engine.index.copies.duplicates import DuplicateGroup
 from engine.knowledge.dreaming.cycle import DreamReport
@@ -30,7 +29,7 @@ from engine.query.history.recent import Added
 from engine.query.history.why import Origin
 from engine.query.recall.recall_answer import Recall
 from engine.store.past import AsOf
-from engine.store.replay import Progress
+from engine.store.replay import Progress, Stage
 from engine.store.revert import Undone
 from engine.store.status import Status
 from engine.trust.audit.verify import Report

@@ -36,6 +36,15 @@ def no_progress(done: int, total: int) -> None:
     """Do nothing. This is the default callback for progress."""
 
 
+Stage = Callable[[str], None]
+"""A callback that receives the name of each stage of an erasure when the stage begins."""
+
+
+def ignore_stage(stage: str) -> None:
+    """Do nothing. This is the default callback for the stages of an erasure."""
+    del stage
+
+
 def append(
     target: Backend,
     events: Sequence[RawEntry],

@@ -317,9 +317,9 @@ SLOW = (
 QUERIES = ("engine.query.recall.recall", "proofs.claims", "engine.trust.tiles", "tomllib")
 UNLOADED: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(("root", "status", "add x", "log", "checkpoint"), (*SLOW, *QUERIES)),
-    "recall kettle?": (*SLOW, "numpy.ma", "numpy.random", "numpy.fft"),
+    "recall kettle?": (*SLOW, "numpy.ma", "numpy.random", "numpy.fft", "engine.commands.transaction"),
 }
-"""A command, and slow modules and parts of numpy that it does not need."""
+"""A command, and slow modules, parts of numpy and the code of writes that it does not need."""
 
 
 @needs_leveldb

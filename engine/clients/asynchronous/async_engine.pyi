@@ -15,7 +15,6 @@ from engine.commands.concurrent import Concurrent
 from engine.commands.conflicts import Conflict
 from engine.commands.edges import TypeName
 from engine.commands.transaction import Command
-from engine.erase.destroy import Stage
 from engine.erase.erasure import Erasable, Erasure
 from engine.files.ingest.import_run import IngestProgress, IngestReport
 from engine.files.mirror.mirror_report import MirrorCheck, MirrorReport, PullReport
@@ -38,7 +37,7 @@ from engine.query.history.recent import Added
 from engine.query.history.why import Origin
 from engine.query.recall.recall_answer import Recall
 from engine.store.past import AsOf
-from engine.store.replay import Progress
+from engine.store.replay import Progress, Stage
 from engine.store.revert import Undone
 from engine.store.status import Status
 from engine.sync.family import SyncStatus
