@@ -140,15 +140,15 @@ def _closing(pieces: Sequence[Token], at: int) -> int:
     return 0
 
 
-_HEADING: Final = re.compile(r"\s*#{1,6}\s")
-_FENCE: Final = re.compile(r"\s*(?:```|~~~)")
-_ITEM: Final = re.compile(r"\s*(?:(?:[-*+>|•]|\d{1,4}[.)])(?=\s)\s*|(?=\|))(?:\[[ xX]\]\s)?")
+_HEADING: Final = lazy(r"\s*#{1,6}\s")
+_FENCE: Final = lazy(r"\s*(?:```|~~~)")
+_ITEM: Final = lazy(r"\s*(?:(?:[-*+>|•]|\d{1,4}[.)])(?=\s)\s*|(?=\|))(?:\[[ xX]\]\s)?")
 """The mark before a list item, a quotation or a row of a table."""
 
-_END: Final = re.compile(
+_END: Final = lazy(
     r"[.!?\u2026]+[\"'\u201d\u2019)\]*_]*\s+(?![a-z])|[\u3002\uff01\uff1f]+[\u300d\u300f\uff09\u201d]*\s*"
 )
-_ABBREVIATION: Final = re.compile(
+_ABBREVIATION: Final = lazy(
     r"(?:^|[\s(\"'])(?:[^\W\d_]|(?:[^\W\d_]\.)+[^\W\d_]|Dr|Mr|Mrs|Ms|Prof|St|Jr|Sr|vs|cf|approx|No|Fig|e\.g|i\.e)$"
 )
 
