@@ -57,8 +57,8 @@ class Device:
     wrapped: list[str] = field(default_factory=list)
     """The newest phrase for each device that stayed when this one removed another, as hex digits."""
     known: dict[str, KnownDevice] = field(default_factory=dict)
-    removed: dict[str, int] = field(default_factory=dict)
-    """The removed devices, and how many of their events count."""
+    removed: list[str] = field(default_factory=list)
+    """The removed devices."""
 
     @classmethod
     def read(cls, store_id: bytes) -> Device:

@@ -9,18 +9,22 @@ from pathlib import Path
 from typing import Any
 
 from backends.base import Reader, prefix_end
-from engine.base.errors import ConflictError, InvalidInputError, NotFoundError, system_failure
+from engine.base.errors import ConflictError, NotFoundError, system_failure
 from engine.base.validation import show_id
 from engine.ledger.journal import earlier_headers, read_header, read_log
 from engine.ledger.layout import ERASURE, decode_seq
 from engine.store.store import Store
+from engine.sync.device import Device
 from engine.sync.family_key import FamilyKey
-from engine.sync.heads import DeviceHead, wrapped_for
+from engine.sync.heads import wrapped_for
 from engine.sync.packs import read_pack, write_pack
-from engine.sync.syncing import DeviceReport, Packs, Syncing, dot_of, opened
+from engine.sync.syncing import SUBFOLDER, DeviceReport, Packs, Syncing, dot_of, opened
 from engine.sync.taking_in import known_heads
 from engine.sync.without_destroyed import without_destroyed
 from proofs.leaves import ID_BYTES
+
+ID_DIGITS = 4
+"""The least number of digits of an id that name a device."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,43 +59,38 @@ def status(store: Store, folder: str | Path | None = None) -> SyncStatus:
     """
     with opened(store, folder) as syncing:
         syncing.read_heads(everything=True)
-        known, heads = known_heads(store), {one: seen.head for one, seen in syncing.seen.items()}
-        for store_id, head in heads.items():
-            taken = known[store_id].size if store_id in known else 0
-            syncing.done[store_id] = taken
-            saved = syncing.device.known.get(store_id.hex())
-            if head.size > taken and (saved is None or saved.size < head.size or not saved.file):
-                syncing.said[store_id] = "news", f"{head.size - taken:,} events are not read yet"
+        known = known_heads(store)
+        for name, head in syncing.heads.items():
+            saved = syncing.device.known.get(name)
+            if saved is None or saved.file != syncing.files[name]:
+                taken = known[head.store_id].size if head.store_id in known else 0
+                syncing.said[name] = "news", f"{max(head.size - taken, 0):,} events are not read yet"
         with store.view() as rows:
             unwritten = read_log(rows).size - syncing.device.size
-            erasures = tuple(_unfinished(rows, syncing, heads))
+            erasures = tuple(_unfinished(rows, syncing))
         return SyncStatus(str(syncing.folder), unwritten, tuple(syncing.devices()), erasures)
 
 
-def _unfinished(
-    rows: Reader, syncing: Syncing, heads: dict[bytes, DeviceHead]
-) -> Iterator[UnfinishedErasure]:
-    own = syncing.store.identity.store_id
+def _unfinished(rows: Reader, syncing: Syncing) -> Iterator[UnfinishedErasure]:
+    own, heads = syncing.store.identity.store_id, syncing.heads.values()
     for key, value in rows.scan(ERASURE, prefix_end(ERASURE)):
         if len(key) != len(ERASURE) + ID_BYTES:
             continue  # an edge, which its atom erased
         erased, _ = read_header(rows, decode_seq(value, "erasure"))
         writer, seq = dot_of(erased, own)
-        late = {one for one, head in heads.items() if one != writer and head.seen.get(writer, 0) <= seq}
+        late = [one for one in heads if one.store_id != writer and one.seen.get(writer, 0) <= seq]
         mine = erased.seq >= syncing.device.size
         if late or mine:
             dots = {dot_of(one, own) for one in earlier_headers(rows, erased)}
             packs = {
-                f"device-{one.hex()}/{pack.name}"
+                f"{SUBFOLDER}{one.store_id.hex()}/{pack.name}"
                 for one in late
-                for store, several in heads[one].packs.items()
+                for store, several in one.packs.items()
                 for pack in several
                 if any(pack.first <= at < pack.stop for by, at in dots if by == store)
             }
-            count = 1 + len(heads)
-            yield UnfinishedErasure(
-                show_id(key[len(ERASURE) :]), count - len(late) - mine, count, tuple(sorted(packs))
-            )
+            atom, count = show_id(key[len(ERASURE) :]), 1 + len(heads)
+            yield UnfinishedErasure(atom, count - len(late) - mine, count, tuple(sorted(packs)))
 
 
 def remove(syncing: Syncing, name: str, actor: str, **options: Any) -> str:
@@ -108,19 +107,18 @@ def remove(syncing: Syncing, name: str, actor: str, **options: Any) -> str:
         options: Arguments of the sync.
 
     Raises:
-        NotFoundError: There is no such device.
+        NotFoundError: There is no such device, or there are several.
         ConflictError: A pack of the device is not here yet, so its events would be lost.
-        InvalidInputError: The name stands for several devices, or for this one.
     """
     syncing.run(actor, **options)
     device = syncing.device
-    gone = bytes.fromhex(_named(syncing, name))
+    gone = _named(device, name)
     syncing.read_heads(everything=True)
-    own, head = syncing.own_head(), syncing.seen.pop(gone, None)
-    place, key = syncing.folder / f"device-{gone.hex()}", FamilyKey.new()
+    own, head = syncing.own_head(), syncing.heads.pop(gone, None)
+    place, key = syncing.folder / f"{SUBFOLDER}{gone}", FamilyKey.new()
     try:
         carried: Packs = {}
-        for writer, packs in head.head.packs.items() if head else ():
+        for writer, packs in head.packs.items() if head else ():
             for pack in packs:
                 part = read_pack(place, device.keys, writer, pack)
                 if part is None:
@@ -130,10 +128,9 @@ def remove(syncing: Syncing, name: str, actor: str, **options: Any) -> str:
                     )
                 small = without_destroyed(syncing.store, part)
                 carried.setdefault(writer, []).append(write_pack(syncing.own, key, small))
-        known = known_heads(syncing.store).get(gone)
-        device.removed[gone.hex()] = known.size if known else 0
+        device.removed.append(gone)
         device.phrases.insert(0, key.phrase)
-        device.wrapped = [wrapped_for(one, seen.head.box, key).hex() for one, seen in syncing.seen.items()]
+        device.wrapped = [wrapped_for(one.store_id, one.box, key).hex() for one in syncing.heads.values()]
         # The keys are saved first: a head that nobody could open would be lost.
         device.save()
         syncing.publish(own, carried)
@@ -144,17 +141,15 @@ def remove(syncing: Syncing, name: str, actor: str, **options: Any) -> str:
     return key.phrase
 
 
-def _named(syncing: Syncing, name: str) -> str:
+def _named(device: Device, name: str) -> str:
     """Return the id of the device with this name or beginning of the id, as 32 hex digits."""
     digits = name.replace("-", "").lower()
-    known = syncing.device.known
-    found = [one for one in known if known[one].name == name] or [
-        one for one in known if len(digits) >= 4 and one.startswith(digits)
-    ]
-    if name == syncing.device.name and not found:
-        raise InvalidInputError("a device cannot remove itself", hint="remove it on another device")
-    if not found:
-        raise NotFoundError(f"there is no device {name!r}", hint="`engine sync devices` lists them")
-    if len(found) > 1:
-        raise InvalidInputError(f"{len(found)} devices have this name", hint="give the id instead")
+    others = {one: known.name for one, known in device.known.items() if one not in device.removed}
+    found = [one for one in others if others[one] == name]
+    found = found or [one for one in others if len(digits) >= ID_DIGITS and one.startswith(digits)]
+    if len(found) != 1:
+        raise NotFoundError(
+            f"there are {len(found)} other devices {name!r}",
+            hint="`engine sync devices` lists them; the id names one of several, and none removes itself",
+        )
     return found[0]

@@ -16,14 +16,12 @@ from engine.base.errors import VerificationError
 from engine.ledger.layout import fields, unpack
 from engine.store.store import FamilySecrets
 from engine.sync.family_key import SECRET_BYTES, FamilyKey, open_sealed
-from engine.sync.originals import Head
 from engine.sync.packs import PACK_FIELDS, Pack
 from engine.trust.notes.signing import public_key_of, sign_ed25519, verify_ed25519
 from proofs.codec import pack
 from proofs.forms import Check, many, raw_up_to, sized, text, uint
 from proofs.hashing import STORE_ID_BYTES
 from proofs.log import SIZE_MAX
-from proofs.note import NOTE_BYTES_MAX
 
 HEAD = "head"
 HEAD_BYTES_MAX = 16 << 20
@@ -34,8 +32,8 @@ _ROWS = Check((list,), 100_000)
 _STORE = sized(STORE_ID_BYTES)
 _FILE = (raw_up_to(HEAD_BYTES_MAX), many(raw_up_to(256), 10_000), sized(32), sized(64))
 _FIELDS = (
-    text(NAME_BYTES_MAX, 1), uint(SIZE_MAX), sized(32), text(NOTE_BYTES_MAX), sized(32), sized(32), sized(32),
-    _ROWS, _ROWS, many(sized(SECRET_BYTES), 10_000), _ROWS,
+    text(NAME_BYTES_MAX, 1), uint(SIZE_MAX), sized(32), sized(32), sized(32), sized(32), _ROWS, _ROWS,
+    many(sized(SECRET_BYTES), 10_000), many(_STORE, 10_000),
 )  # fmt: skip
 
 
@@ -49,8 +47,6 @@ class DeviceHead(NamedTuple):
     size: int
     """The number of events of the device's store."""
     log_root: bytes
-    note: str
-    """The signed checkpoint note of this size and root."""
     secrets: FamilySecrets
     box: bytes
     """The public X25519 key to which a new family key is sealed."""
@@ -60,13 +56,8 @@ class DeviceHead(NamedTuple):
     """How many events of each other store the device has taken in."""
     keys: tuple[FamilyKey, ...]
     """The earlier keys of the family, the newest first."""
-    removed: Mapping[bytes, int]
-    """The removed devices, and how many of their events count."""
-
-    @property
-    def head(self) -> Head:
-        """The state of the device's log."""
-        return Head(self.store_id, self.size, self.log_root)
+    removed: frozenset[bytes]
+    """The removed devices."""
 
 
 def box_of(seed: bytes) -> bytes:
@@ -84,10 +75,9 @@ def public_box_of(seed: bytes) -> bytes:
 def encode_head(head: DeviceHead, key: FamilyKey, seed: bytes, wrapped: Iterable[bytes]) -> bytes:
     """Return the bytes of a head file, sealed with the family key and signed with the key `seed`."""
     packs = [[store, *one] for store, several in sorted(head.packs.items()) for one in several]
-    seen, removed = (sorted(map(list, sizes.items())) for sizes in (head.seen, head.removed))
     data = pack([
-        head.name, head.size, head.log_root, head.note, *head.secrets, head.box, packs, seen,
-        [one.secret for one in head.keys], removed,
+        head.name, head.size, head.log_root, *head.secrets, head.box, packs,
+        sorted(map(list, head.seen.items())), [one.secret for one in head.keys], sorted(head.removed),
     ])  # fmt: skip
     public = public_key_of(seed)
     parts = [key.seal(_KIND, data, head.store_id + public), list(wrapped), public]
@@ -116,19 +106,16 @@ class SignedHead(NamedTuple):
         """
         data = open_sealed(_KIND, self.sealed, self.store_id + self.public, keys)
         values = fields(unpack(data, HEAD), _FIELDS, HEAD)
-        name, size, root, note, id_key, label_key, box, packs, seen, older, removed = values
+        name, size, root, id_key, label_key, box, packs, seen, older, removed = values
         by_store: dict[bytes, list[Pack]] = {}
         for row in packs:
             store, *one = fields(row, (_STORE, *PACK_FIELDS), HEAD)
             by_store.setdefault(store, []).append(Pack(*one))
-        sizes = [
-            dict(map(tuple, (fields(row, (_STORE, uint(SIZE_MAX)), HEAD) for row in rows)))
-            for rows in (seen, removed)
-        ]
         return DeviceHead(
-            self.store_id, self.public, name, size, root, note, FamilySecrets(id_key, label_key), box,
+            self.store_id, self.public, name, size, root, FamilySecrets(id_key, label_key), box,
             {store: tuple(several) for store, several in by_store.items()},
-            sizes[0], tuple(map(FamilyKey, older)), sizes[1],
+            dict(fields(row, (_STORE, uint(SIZE_MAX)), HEAD) for row in seen),
+            tuple(map(FamilyKey, older)), frozenset(removed),
         )  # fmt: skip
 
 

@@ -16,14 +16,14 @@ from engine.base.errors import (
     RefusedError,
     system_failure,
 )
-from engine.base.outside_files import read_file, refuse_inside
+from engine.base.outside_files import refuse_inside
 from engine.ledger.appender import Sources, random_salt
 from engine.ledger.journal import read_identity, read_log
 from engine.store.store import Store
 from engine.sync.device import Device
 from engine.sync.family_key import FamilyKey
-from engine.sync.heads import HEAD, HEAD_BYTES_MAX, NAME_BYTES_MAX, DeviceHead, read_signed
-from engine.sync.syncing import subfolders
+from engine.sync.heads import NAME_BYTES_MAX, DeviceHead, read_signed
+from engine.sync.syncing import head_files
 
 ASIDE = ".before-join"
 """What is added to the path of a store that makes room for the store of a device."""
@@ -49,7 +49,7 @@ def begin(store: Store, folder: str | Path, name: str | None) -> str:
         raise system_failure(error, f"{place} cannot be made") from error
     if known is not None:
         return known.phrases[0]
-    if any(subfolders(place)):
+    if any(head_files(place)):
         raise ConflictError(f"{place} has devices already", hint="`engine sync join FOLDER` joins them")
     phrase = FamilyKey.new().phrase
     Device(store.identity.store_id.hex(), str(place), _name(name), [phrase]).create()
@@ -137,9 +137,9 @@ def _there(url: str) -> tuple[int, Device | None]:
 def _any_head(folder: Path, key: FamilyKey) -> DeviceHead:
     """Return the head of a device that has the newest key of the family, which is `key`."""
     problem = ""
-    for store_id, path in subfolders(folder):
+    for name, raw in head_files(folder):
         try:
-            return read_signed(read_file(path / HEAD, HEAD_BYTES_MAX), store_id, None).opened([key])
+            return read_signed(raw, bytes.fromhex(name), None).opened([key])
         except EngineError as error:
             problem = f": {error}"
     raise NotFoundError(

@@ -10,13 +10,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from functools import cached_property
 from hashlib import sha256
 from itertools import islice
 from pathlib import Path
-from typing import NamedTuple
-from uuid import UUID
 
 from backends.base import Reader
 from engine.base import limits
@@ -30,6 +29,7 @@ from engine.base.errors import (
     system_failure,
 )
 from engine.base.outside_files import PUBLIC, read_file, replace_file
+from engine.base.validation import show_id
 from engine.ledger.heads import erasing
 from engine.ledger.journal import earlier_headers, read_identity, read_log
 from engine.ledger.layout import decode_header, journal_key
@@ -50,16 +50,16 @@ from engine.sync.originals import Head, Written, written
 from engine.sync.packs import PREFIX, RAW_BYTES, Pack, is_whole, read_pack, write_pack
 from engine.sync.taking_in import known_heads, take_in
 from engine.sync.without_destroyed import without_destroyed
-from engine.trust.notes.known_checkpoints import History
-from engine.trust.notes.signing import Signer, SigningKey, load_key, signing
+from engine.trust.notes.signing import load_key, public_key_of, signing
 from engine.trust.proving.log_witnesses import LogPaths
 from proofs.events import Header
-from proofs.note import Checkpoint, format_note, origin_of
 
 Packs = dict[bytes, list[Pack]]
 """The packs in one sub-folder by the store that wrote their events."""
 
-_SUBFOLDER = re.compile("device-([0-9a-f]{32})")
+SUBFOLDER = "device-"
+_DEVICE = re.compile(f"{SUBFOLDER}[0-9a-f]{{32}}").fullmatch
+REFUSED = "refused"
 _FULL_BYTES = 1 << 20
 _SMALL_BYTES = 64 << 10
 """A pack of at least `_FULL_BYTES` is not written again, except for an erasure; of packs below `_SMALL_BYTES`
@@ -74,9 +74,7 @@ class DeviceReport:
     """The id of its store."""
     name: str
     size: int
-    """The number of events that it has put into the folder."""
-    taken: int
-    """How many of them this device has taken in, with those that it leaves out."""
+    """The number of events that it has put into the folder, as far as they were seen here."""
     state: str
     """`this device`, `up to date`, `waiting`, `refused` or `removed`."""
     problem: str = ""
@@ -97,83 +95,34 @@ class SyncReport:
     @property
     def problems(self) -> tuple[str, ...]:
         """What was refused. Everything else was done."""
-        return tuple(f"{one.name or one.id}: {one.problem}" for one in self.devices if one.state == "refused")
+        return tuple(f"{one.name or one.id}: {one.problem}" for one in self.devices if one.state == REFUSED)
 
 
-class _Seen(NamedTuple):
-    """The head of another device, and the hash of its file."""
-
-    head: DeviceHead
-    file: str
-
-
-@dataclass(kw_only=True)
-class Look:
-    """A device and its folder, without its keys."""
+@dataclass
+class Syncing:
+    """A sync of `store` through `folder`. Only one is used at a time: see `opened`."""
 
     store: Store
     device: Device
     folder: Path
-    said: dict[bytes, tuple[str, str]] = field(default_factory=dict)
-    """The state and the problem of a device."""
-    done: dict[bytes, int] = field(default_factory=dict)
-    """How many events of a store were handled, with those that were left out."""
+    forget: Callable[[], None]
+    """Empties the caches that depend on content; called if content was destroyed."""
+    heads: dict[str, DeviceHead] = field(default_factory=dict)
+    """The heads of the other devices that have news."""
+    files: dict[str, str] = field(default_factory=dict)
+    """The hashes of all head files, by device."""
+    said: dict[str, tuple[str, str]] = field(default_factory=dict)
+    """The state and the problem of a device, if there is something to say."""
+
+    @cached_property
+    def seed(self) -> bytes:
+        """The private key of this device."""
+        return load_key(self.device.key_file).seed
 
     @property
     def own(self) -> Path:
         """The sub-folder of this device."""
-        return self.folder / f"device-{self.device.store_id}"
-
-    def is_current(self) -> bool:
-        """Return True if nothing is new here or in the folder. The heads are compared, and not opened."""
-        device = self.device
-        if read_log(self.store.backend).size != device.size or device.taking:
-            return False
-        files = {store_id.hex(): file for store_id, file, _ in self._head_files()}
-        if files.pop(device.store_id, "") != device.file:
-            return False
-        if any(name not in device.known or device.known[name].file != file for name, file in files.items()):
-            return False
-        return set(device.packs) <= {path.name for path in self.own.iterdir()}
-
-    def _head_files(self) -> Iterator[tuple[bytes, str, bytes]]:
-        """Yield the id of each device that has a head in the folder, the hash of the file, and its bytes."""
-        for store_id, path in subfolders(self.folder):
-            try:
-                raw = read_file(path / HEAD, HEAD_BYTES_MAX)
-            except NotFoundError:
-                continue
-            yield store_id, sha256(raw).hexdigest(), raw
-
-    def devices(self) -> Iterator[DeviceReport]:
-        """Yield what is known about each device, this one first."""
-        own = bytes.fromhex(self.device.store_id)
-        size = self.device.size
-        yield DeviceReport(
-            str(UUID(bytes=own)), self.device.name, size, size, "this device", self.said.get(own, ("", ""))[1]
-        )
-        for name, known in sorted(self.device.known.items(), key=lambda one: one[1].name):
-            store_id = bytes.fromhex(name)
-            state, problem = self.said.pop(
-                store_id, ("removed" if name in self.device.removed else "up to date", "")
-            )
-            taken = self.done.get(store_id, known.size)
-            yield DeviceReport(str(UUID(bytes=store_id)), known.name, known.size, taken, state, problem)
-        for store_id, (state, problem) in self.said.items():
-            if store_id != own:
-                yield DeviceReport(str(UUID(bytes=store_id)), "", 0, 0, state, problem)
-
-
-@dataclass(kw_only=True)
-class Syncing(Look):
-    """A sync of `store` through `folder`. Use `opened`."""
-
-    signer: Signer
-    key: SigningKey
-    forget: Callable[[], None]
-    """Empties the caches that depend on content; called if content was destroyed."""
-    seen: dict[bytes, _Seen] = field(default_factory=dict)
-    """The heads of the other devices that have news."""
+        return self.folder / f"{SUBFOLDER}{self.device.store_id}"
 
     def run(self, actor: str, progress: Progress = no_progress) -> SyncReport:
         """Read what is new, then write what is new.
@@ -194,64 +143,91 @@ class Syncing(Look):
         self.device.save()
         return SyncReport(str(self.folder), read, wrote, tuple(self.devices()))
 
+    def is_current(self) -> bool:
+        """Return True if nothing is new here or in the folder. The heads are compared, and not opened."""
+        device = self.device
+        handled = {name: known.file for name, known in device.known.items()} | {device.store_id: device.file}
+        found = {name: sha256(raw).hexdigest() for name, raw in head_files(self.folder)}
+        return (
+            device.store_id in found
+            and found.items() <= handled.items()
+            and read_log(self.store.backend).size == device.size
+            and set(device.packs) <= {path.name for path in self.own.iterdir()}
+            and not device.taking
+        )
+
+    def devices(self) -> Iterator[DeviceReport]:
+        """Yield what is known about each device, this one first."""
+        device = self.device
+        yield DeviceReport(
+            show_id(bytes.fromhex(device.store_id)), device.name, device.size,
+            *self.said.get(device.store_id, ("this device", "")),
+        )  # fmt: skip
+        for name in sorted(device.known.keys() | self.said.keys() - {device.store_id}):
+            known = device.known.get(name, KnownDevice())
+            said = self.said.get(name, ("removed" if name in device.removed else "up to date", ""))
+            yield DeviceReport(show_id(bytes.fromhex(name)), known.name, known.size, *said)
+
     # Reading
 
     def read_heads(self, *, everything: bool = False) -> None:
         """Read the heads of all devices that have news or, with `everything`, of all devices."""
-        unread: dict[bytes, tuple[SignedHead, str]] = {}
-        for store_id, file, raw in self._head_files():
-            known = self.device.known.get(store_id.hex(), KnownDevice())
-            if store_id.hex() == self.device.store_id or (known.file == file and not everything):
+        unread: dict[str, SignedHead] = {}
+        for name, raw in head_files(self.folder):
+            known = self.device.known.get(name, KnownDevice())
+            self.files[name] = sha256(raw).hexdigest()
+            if name == self.device.store_id or (known.file == self.files[name] and not everything):
                 continue
             try:
                 pinned = bytes.fromhex(known.public) if known.public else None
-                unread[store_id] = read_signed(raw, store_id, pinned), file
+                unread[name] = read_signed(raw, bytes.fromhex(name), pinned)
             except EngineError as error:
-                self.said[store_id] = "refused", f"its head cannot be read: {error}"
-        while opened := [one for one in unread if self._open(one, *unread[one])]:
-            for one in opened:
-                del unread[one]
-        for store_id in set(self.seen) & self.removed:
-            del self.seen[store_id]
-            self.said[store_id] = "removed", ""
+                self.said[name] = REFUSED, f"its head cannot be read: {error}"
+        # One head may have the key that opens another one.
+        while opened := [name for name in unread if self._open(name, unread[name])]:
+            unread = {name: one for name, one in unread.items() if name not in opened}
+        for name in self.heads.keys() & set(self.device.removed):
+            del self.heads[name]
+            self.said[name] = "removed", ""
 
-    @property
-    def removed(self) -> set[bytes]:
-        """The devices that were removed."""
-        return set(map(bytes.fromhex, self.device.removed))
-
-    def _open(self, store_id: bytes, signed: SignedHead, file: str) -> bool:
-        """Open a head. Return False if no key opens it; another head may have the key."""
-        keys = self.device.keys
-        pinned = self.device.known.get(store_id.hex())
+    def _open(self, name: str, signed: SignedHead) -> bool:
+        """Open a head. Return False if no key opens it."""
+        device = self.device
         try:
-            try:
-                head = signed.opened(keys)
-            except UnknownKeyError as error:
+            new = None
+            if name in device.known and name not in device.removed:
                 # Only a device that is known here may change the family key.
-                new = signed.new_key(bytes.fromhex(self.device.store_id), self.key.seed) if pinned else None
-                if new is None or store_id in self.removed:
-                    self.said[store_id] = "refused", f"its head cannot be read: {error}"
-                    return False
-                head = signed.opened([new])
-                self.device.phrases.insert(0, new.phrase)
+                new = signed.new_key(bytes.fromhex(device.store_id), self.seed)
+            head = signed.opened([*device.keys, *([new] if new else [])])
         except EngineError as error:
-            self.said[store_id] = "refused", f"its head cannot be read: {error}"
-            return True
-        self.said.pop(store_id, None)
-        for key in head.keys:
-            if key.phrase not in self.device.phrases:
-                self.device.phrases.append(key.phrase)
-        for removed, size in head.removed.items():
-            self.device.removed[removed.hex()] = max(size, self.device.removed.get(removed.hex(), 0))
-        self.seen[store_id] = _Seen(head, file)
+            self.said[name] = REFUSED, f"its head cannot be read: {error}"
+            return not isinstance(error, UnknownKeyError)
+        self.said.pop(name, None)
+        self.heads[name] = head
+        newest = [new.phrase] if new and new.phrase not in device.phrases else []
+        older = (key.phrase for key in head.keys)
+        device.phrases = list(dict.fromkeys([*newest, *device.phrases, *older]))
+        device.removed = sorted({*device.removed, *(one.hex() for one in head.removed)})
         return True
 
     def _pull(self, progress: Progress) -> int:
         """Take in what is new; return the number of events that were appended."""
-        if not self.seen:
+        if not self.heads:
             return 0
-        reading = self._readings()
+        known, offers = known_heads(self.store), dict[bytes, list[tuple[Path, Pack]]]()
+        for name, head in list(self.heads.items()):
+            if problem := self._contradiction(name, head, known.get(head.store_id)):
+                self.said[name] = REFUSED, problem
+                del self.heads[name]
+                continue
+            for writer, packs in head.packs.items():
+                place = self.folder / f"{SUBFOLDER}{name}"
+                offers.setdefault(writer, []).extend((place, one) for one in packs)
+        offers.pop(self.store.identity.store_id, None)
+        reading = {
+            writer: _Reading(self, writer, known[writer].size if writer in known else 0, several)
+            for writer, several in sorted(offers.items())
+        }
         total, begun = sum(one.left for one in reading.values()), sum(one.at for one in reading.values())
 
         def moved() -> None:
@@ -260,37 +236,17 @@ class Syncing(Look):
         moved()
         while sum(one.step(moved) for one in reading.values()):
             pass  # what one store waited for may be there now
-        self.done = {writer: one.at for writer, one in reading.items()}
-        self.said |= {writer: one.problem for writer, one in reading.items() if one.problem}
-        for store_id, (head, file) in self.seen.items():
-            known = self.device.known.setdefault(store_id.hex(), KnownDevice())
-            known.name, known.public = head.name, head.public.hex()
-            known.size, known.log_root = head.size, head.log_root.hex()
-            if not any(reading[writer].left for writer in head.packs if writer in reading):
-                known.file = file
+        self.said |= {writer.hex(): one.problem for writer, one in reading.items() if one.problem}
+        for name, head in self.heads.items():
+            done = not any(reading[writer].left for writer in head.packs if writer in reading)
+            self.device.known[name] = KnownDevice(
+                head.name, head.public.hex(), head.size, head.log_root.hex(), self.files[name] if done else ""
+            )
         return sum(one.appended for one in reading.values())
 
-    def _readings(self) -> dict[bytes, _Reading]:
-        """Return what is offered of each store, without the heads that contradict what was seen before."""
-        known = known_heads(self.store)
-        offers: dict[bytes, list[tuple[Path, Pack]]] = {}
-        for store_id, (head, _) in list(self.seen.items()):
-            if problem := self._contradiction(head, known.get(store_id)):
-                self.said[store_id] = "refused", problem
-                del self.seen[store_id]
-                continue
-            for writer, packs in head.packs.items():
-                if writer.hex() != self.device.store_id:
-                    place = self.folder / f"device-{store_id.hex()}"
-                    offers.setdefault(writer, []).extend((place, one) for one in packs)
-        return {
-            writer: _Reading(self, writer, known[writer].size if writer in known else 0, several)
-            for writer, several in sorted(offers.items())
-        }
-
-    def _contradiction(self, head: DeviceHead, journaled: Head | None) -> str:
+    def _contradiction(self, name: str, head: DeviceHead, journaled: Head | None) -> str:
         """Return how a head contradicts what was seen of its device before, or an empty text."""
-        pinned = self.device.known.get(head.store_id.hex(), KnownDevice())
+        pinned = self.device.known.get(name, KnownDevice())
         before = [(pinned.size, pinned.log_root)]
         if journaled is not None:
             before.append((journaled.size, journaled.log_root.hex()))
@@ -309,29 +265,22 @@ class Syncing(Look):
         Raises:
             ConflictError: It has events that this store does not have.
         """
-        store_id = bytes.fromhex(self.device.store_id)
-        head = None
+        store_id, head = self.store.identity.store_id, None
         try:
             raw = read_file(self.own / HEAD, HEAD_BYTES_MAX)
-            head = read_signed(raw, store_id, self.key.verifier.public).opened(self.device.keys)
+            head = read_signed(raw, store_id, public_key_of(self.seed)).opened(self.device.keys)
         except NotFoundError:
             pass
         except EngineError as error:
-            self.said[store_id] = "refused", f"its head in the folder is written anew: {error}"
+            self.said[self.device.store_id] = REFUSED, f"its head in the folder is written anew: {error}"
         with self.store.view(self.store.log) as rows:
             size = read_log(rows).size
-            ahead = max(self.device.size, 0 if head is None else head.size)
-            forked = (
-                head is not None
-                and head.size <= size
-                and LogPaths(rows, size).root(head.size) != head.log_root
-            )
-        if ahead > size or forked:
-            what = (
-                "another copy of this store writes to it, too"
-                if forked
-                else f"{ahead:,} events of it, of which this store has {size:,}: it is an older copy"
-            )
+            what = ""
+            if (ahead := max(self.device.size, head.size if head else 0)) > size:
+                what = f"{ahead:,} events, of which this store has {size:,}: it is an older copy"
+            elif head and LogPaths(rows, size).root(head.size) != head.log_root:
+                what = "another copy of this store writes to it, too"
+        if what:
             raise ConflictError(
                 f"the folder has another history of this device: {what}",
                 hint="`engine sync join FOLDER --take` makes this copy a device of its own; nothing is lost",
@@ -345,51 +294,42 @@ class Syncing(Look):
             own: The head that is in the folder.
             carried: The packs with the events of removed devices; None for those of `own`.
         """
-        store_id = bytes.fromhex(self.device.store_id)
-        published = own.size if own else 0
-        packs = {writer: list(several) for writer, several in own.packs.items()} if own else {}
+        store_id, published = self.store.identity.store_id, own.size if own else 0
+        packs: Packs = {writer: list(several) for writer, several in own.packs.items()} if own else {}
         packs |= carried or {}
         try:
             with self.store.view(self.store.log) as rows:
                 size = read_log(rows).size
                 root = LogPaths(rows, size).root(size)
-                history = History(origin_of(store_id), size, {size: root, **self._signed_roots(rows)})
                 gone = _destroyed(rows, published, size)
             self.own.mkdir(parents=True, exist_ok=True)
             start = _cut(packs.setdefault(store_id, []), published) if published < size else size
             for writer, several in packs.items():
+                hit = [seq for store, seq in gone if store == writer]
                 for at, one in enumerate(several):
-                    if not is_whole(self.own, one) or any(
-                        one.first <= seq < one.stop for store, seq in gone if store == writer
-                    ):
+                    if not is_whole(self.own, one) or any(one.first <= seq < one.stop for seq in hit):
                         several[at] = self._again(writer, one)
             while start < size:
                 part = written(self.store, start, RAW_BYTES, size)
                 packs[store_id].append(write_pack(self.own, self.device.keys[0], part))
                 start = part.stop
-            note = format_note(
-                self.signer.sign(Checkpoint(origin_of(store_id), size, root), history)
-            ).decode()
-            self._write_head(
-                own, {writer: tuple(several) for writer, several in packs.items()}, size, root, note
-            )
+            self._write_head(own, {writer: tuple(several) for writer, several in packs.items()}, size, root)
         except OSError as error:
             raise system_failure(error, f"{self.own} cannot be written") from error
         return size - published
 
     def _write_head(
-        self, own: DeviceHead | None, packs: dict[bytes, tuple[Pack, ...]], size: int, root: bytes, note: str
+        self, own: DeviceHead | None, packs: dict[bytes, tuple[Pack, ...]], size: int, root: bytes
     ) -> None:
         device, identity = self.device, self.store.identity
-        seen = {store: head.size for store, head in known_heads(self.store).items()}
         head = DeviceHead(
-            identity.store_id, self.key.verifier.public, device.name, size, root, note,
-            FamilySecrets(identity.id_key, identity.label_key), public_box_of(self.key.seed), packs, seen,
-            tuple(device.keys[1:]), {bytes.fromhex(store): count for store, count in device.removed.items()},
+            identity.store_id, public_key_of(self.seed), device.name, size, root,
+            FamilySecrets(identity.id_key, identity.label_key), public_box_of(self.seed), packs,
+            {store: head.size for store, head in known_heads(self.store).items()}, tuple(device.keys[1:]),
+            frozenset(map(bytes.fromhex, device.removed)),
         )  # fmt: skip
         if head != own:
-            wrapped = [bytes.fromhex(one) for one in device.wrapped]
-            raw = encode_head(head, device.keys[0], self.key.seed, wrapped)
+            raw = encode_head(head, device.keys[0], self.seed, map(bytes.fromhex, device.wrapped))
             replace_file(self.own / HEAD, raw, PUBLIC)
             device.file = sha256(raw).hexdigest()
         device.size, device.packs = size, [one.name for several in packs.values() for one in several]
@@ -407,18 +347,10 @@ class Syncing(Look):
         part = read_pack(self.own, self.device.keys, writer, pack)
         return pack if part is None else write_pack(self.own, key, without_destroyed(self.store, part))
 
-    def _signed_roots(self, rows: Reader) -> dict[int, bytes]:
-        """Return the root of the log at the size of the last note that the key of this device signed."""
-        last = self.signer.last(origin_of(self.store.identity.store_id))
-        size = read_log(rows).size
-        if last is None or last.checkpoint.size > size:
-            return {}
-        return {last.checkpoint.size: LogPaths(rows, size).root(last.checkpoint.size)}
-
 
 @contextmanager
 def opened(
-    store: Store, folder: str | Path | None = None, forget: Callable[[], None] = lambda: None
+    store: Store, folder: str | Path | None, forget: Callable[[], None] = lambda: None
 ) -> Iterator[Syncing]:
     """Open the device of a store for a sync through `folder`, or through the folder that it joined.
 
@@ -427,12 +359,9 @@ def opened(
     Raises:
         NotFoundError: The store is not synchronised.
     """
-    place = Device.read(store.identity.store_id)
-    with signing(place.key_file) as signer:
+    with signing(Device.read(store.identity.store_id).key_file):
         device = Device.read(store.identity.store_id)
-        where = Path(folder or device.folder)
-        key = load_key(device.key_file)
-        yield Syncing(store=store, device=device, folder=where, signer=signer, key=key, forget=forget)
+        yield Syncing(store, device, Path(folder or device.folder), forget)
 
 
 def sync(
@@ -444,7 +373,7 @@ def sync(
 ) -> SyncReport:
     """Read what is new in the folder, then write what is new here (see `Syncing.run`)."""
     device = Device.read(store.identity.store_id)
-    look = Look(store=store, device=device, folder=Path(folder or device.folder))
+    look = Syncing(store, device, Path(folder or device.folder), forget)
     if look.is_current():
         return SyncReport(str(look.folder), 0, 0, tuple(look.devices()))
     with opened(store, folder, forget) as syncing:
@@ -475,16 +404,16 @@ class _Reading:
 
     def step(self, moved: Callable[[], None]) -> bool:
         """Take in what is there; return True if there was something to take in."""
-        if not self.left or (self.problem is not None and self.problem[0] == "refused"):
+        if not self.left or (self.problem is not None and self.problem[0] == REFUSED):
             return False
         before, self.problem = self.size, None
         try:
             taken = take_in(self.syncing.store, self._parts(moved))
         except InconsistentError as error:
-            self.problem = "refused", f"{error}: two copies of it write, or it was rolled back"
+            self.problem = REFUSED, f"{error}: two copies of it write, or it was rolled back"
             return False
         except (VerificationError, RefusedError) as error:
-            self.problem = "refused", str(error)
+            self.problem = REFUSED, str(error)
             return False
         self.size, self.appended = max(taken.size, self.size), self.appended + taken.events
         if taken.erased:
@@ -492,7 +421,7 @@ class _Reading:
         if taken.waits is not None:
             self.at = self.size
             other = self.syncing.device.known.get(taken.waits[0].hex())
-            name = other.name if other else str(UUID(bytes=taken.waits[0]))
+            name = other.name if other else show_id(taken.waits[0])
             self.problem = "waiting", f"it waits for {taken.waits[1]:,} events of {name}"
         return self.size > before
 
@@ -509,22 +438,22 @@ class _Reading:
             moved()
 
 
-def subfolders(folder: Path) -> Iterator[tuple[bytes, Path]]:
-    """Yield the id and the sub-folder of each device, in ascending order.
+def head_files(folder: Path) -> Iterator[tuple[str, bytes]]:
+    """Yield the id of each device, as 32 hex digits, in ascending order, and the bytes of its head.
 
     Raises:
         NotFoundError: The folder is not there.
         SystemFailureError: It cannot be read.
     """
     try:
-        found = sorted(folder.iterdir())
+        names = sorted(path.name.removeprefix(SUBFOLDER) for path in folder.iterdir() if _DEVICE(path.name))
     except (FileNotFoundError, NotADirectoryError):
         raise NotFoundError(f"there is no folder {folder}", hint="is it mounted?") from None
     except OSError as error:
         raise system_failure(error, f"{folder} cannot be read") from error
-    for path in found:
-        if match := _SUBFOLDER.fullmatch(path.name):
-            yield bytes.fromhex(match[1]), path
+    for name in names:
+        with suppress(NotFoundError):
+            yield name, read_file(folder / f"{SUBFOLDER}{name}" / HEAD, HEAD_BYTES_MAX)
 
 
 def _cut(packs: list[Pack], published: int) -> int:

@@ -12,9 +12,9 @@ from engine.ledger.appender import Sources, random_salt
 from engine.store.store import FamilySecrets, Store
 from engine.sync.device import Device
 from engine.sync.family_key import FamilyKey
-from engine.sync.heads import HEAD, read_signed
+from engine.sync.heads import read_signed
 from engine.sync.packs import read_pack
-from engine.sync.syncing import subfolders
+from engine.sync.syncing import head_files
 
 START = 1_700_000_000_000_000
 
@@ -83,8 +83,8 @@ def state(engine: Engine) -> dict[str, Any]:
 def opened_folder(folder: Path, phrases: Iterable[str]) -> bytes:
     """Return everything in the packs of a folder that these phrases open, as one text."""
     keys, found = [FamilyKey.of(phrase) for phrase in phrases], b""
-    for store_id, path in subfolders(folder):
-        head = read_signed((path / HEAD).read_bytes(), store_id, None).opened(keys)
+    for name, raw in head_files(folder):
+        path, head = folder / f"device-{name}", read_signed(raw, bytes.fromhex(name), None).opened(keys)
         for writer, packs in head.packs.items():
             assert {one.name for one in packs} <= {one.name for one in path.iterdir()}
             parts = [read_pack(path, keys, writer, one) for one in packs]
