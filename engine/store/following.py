@@ -108,8 +108,9 @@ class Following(ABC):
                     self._size = size
             self.problem = None
         except EngineError as error:
-            self.problem = str(error)
-            self.warn(f"{self.what} could not be brought up to date: {error}")
+            if self.problem != str(error):
+                self.problem = str(error)
+                self.warn(f"{self.what} could not be brought up to date: {error}")
         self._resume = time.monotonic() + PAUSE * (time.monotonic() - started)
 
     @property

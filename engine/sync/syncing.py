@@ -62,8 +62,9 @@ _DEVICE = re.compile(f"{SUBFOLDER}[0-9a-f]{{32}}").fullmatch
 REFUSED = "refused"
 _FULL_BYTES = 1 << 20
 _SMALL_BYTES = 64 << 10
+_EVENT_BYTES = 128
 """A pack of at least `_FULL_BYTES` is not written again, except for an erasure; of packs below `_SMALL_BYTES`
-there is one."""
+there is one. An event counts for at least `_EVENT_BYTES`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -463,8 +464,12 @@ def _cut(packs: list[Pack], published: int) -> int:
     few packs, and an event is written a few times at most.
     """
     start, weight = published, _SMALL_BYTES
-    while packs and packs[-1].size <= min(weight, _FULL_BYTES):
-        weight += packs[-1].size
+    while packs:
+        # Events that others need not read take hardly any bytes, but time.
+        last = max(packs[-1].size, _EVENT_BYTES * (packs[-1].stop - packs[-1].first))
+        if last > min(weight, _FULL_BYTES):
+            break
+        weight += last
         start = packs.pop().first
     return start
 
