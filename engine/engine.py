@@ -2042,6 +2042,12 @@ class Engine:
         with self._writing():
             return sync(self.store, folder, self.actor, self.view.forget, progress)
 
+    @property
+    @embedded_only("it reads and writes files of the service's machine")
+    def synced(self) -> SyncReport | None:
+        """What the last sync with the folder that this memory was opened with (`sync=`) did, or None."""
+        return None if self._sync is None else self._sync.report
+
     @embedded_only("it writes files of the service's machine")
     def sync_init(self, folder: str | Path, *, name: str | None = None) -> str:
         """Make this memory the first device of a family that meets in `folder`, and write it there.

@@ -94,7 +94,8 @@ class Session:
         with retry_while_busy(opener, self.wait) as engine:
             if engine.read_only is not None:
                 self._tell_read_only(engine)
-            size = engine.size
+            read = engine.synced.read if engine.synced else 0
+            size = engine.size - read  # the mirror shows what was read, too
             try:
                 try:
                     yield engine

@@ -10,7 +10,7 @@ from engine.base.errors import EngineError, NotFoundError, translated
 from engine.ledger.journal import read_log
 from engine.store.following import Following
 from engine.store.store import Store
-from engine.sync.syncing import sync
+from engine.sync.syncing import SyncReport, sync
 
 
 class FollowingSync(Following):
@@ -22,6 +22,8 @@ class FollowingSync(Following):
         """Read what is new in the folder. A failure is logged; the memory can be used as it is."""
         super().__init__(store)
         self._folder, self._actor, self._forget = Path(folder), actor, forget
+        self.report: SyncReport | None = None
+        """What the last sync did, or None."""
         try:
             with translated():
                 self._size = self.update()
@@ -37,6 +39,7 @@ class FollowingSync(Following):
 
     def update(self) -> int:
         """Sync, and warn of what was refused."""
-        for problem in sync(self.store, self._folder, self._actor, self._forget).problems:
+        self.report = sync(self.store, self._folder, self._actor, self._forget)
+        for problem in self.report.problems:
             self.warn(f"refused: {problem}")
         return read_log(self.store.backend).size

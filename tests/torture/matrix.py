@@ -31,6 +31,7 @@ _LAWS: Final = "tests/ledger/test_invariants.py::"
 _PG: Final = "tests/backends/postgresql/test_postgresql_faults.py::"
 _CLOCK: Final = "tests/store/test_clock_bound.py::"
 _STRANGERS: Final = "tests/service/test_strangers.py::"
+_SYNC: Final = "tests/sync/test_syncing.py::"
 _FLOOD: Final = "tests/service/test_flood.py::"
 _HERE: Final = "tests/torture/"
 _WINDOW: Final = "tests/window/test_changed_answers.py::"
@@ -211,6 +212,21 @@ MATRIX: Final = (
          _FLOOD + "test_a_flood_of_strangers_does_not_keep_out_a_client_with_a_token"),
         (), "at most 32 KiB are read of a connection, one request begins in a turn, and clients with a token "
         "are answered",
+    ),
+    Row(
+        "F26", "the folder of the devices is altered, cut, incomplete or rolled back",
+        (_SYNC + "test_a_damaged_file_is_named_and_the_rest_is_read",
+         _SYNC + "test_swapped_and_replayed_packs_are_refused",
+         _SYNC + "test_a_rollback_is_told_by_a_device_that_knows_more",
+         _SYNC + "test_a_copied_device_gets_an_id_of_its_own",
+         _SYNC + "test_devices_agree_after_a_full_exchange"),
+        (), "what is wrong is named and not read, everything else is, and all devices agree in the end",
+    ),
+    Row(
+        "F27", "a sync breaks off, or a disk is full during it",
+        ("tests/sync/test_killed.py::test_a_sync_that_breaks_off_anywhere_is_continued",
+         _SYNC + "test_a_failure_at_any_file_operation_loses_nothing"),
+        (), "others read whole files only, and the next sync ends in the same state",
     ),
 )  # fmt: skip
 """All faults, in order."""
