@@ -31,6 +31,15 @@ EVENTS: Final[Mapping[str, Mapping[str, str]]] = {
         "PreCompact": SAVE,
         "SessionEnd": SAVE,
     },
+    "codex": {"SessionStart": START, "UserPromptSubmit": PROMPT, "Stop": SAVE, "PreCompact": SAVE},
+    "cursor": {"sessionStart": START, "stop": SAVE, "preCompact": SAVE, "sessionEnd": SAVE},
+    "gemini-cli": {
+        "SessionStart": START,
+        "BeforeAgent": PROMPT,
+        "AfterAgent": SAVE,
+        "PreCompress": SAVE,
+        "SessionEnd": SAVE,
+    },
 }
 """Client → the names of its events, each with what the hook does."""
 
@@ -75,6 +84,8 @@ class Event(NamedTuple):
 
     def answer(self, text: str) -> dict[str, Any]:
         """Return the answer that gives a text to the session."""
+        if self.client.name == "cursor":
+            return {"additional_context": text}
         return {"hookSpecificOutput": {"hookEventName": self.name, "additionalContext": text}}
 
 
@@ -92,13 +103,13 @@ def event_of(client: str, value: object) -> Event:
 
     if not text("hook_event_name"):
         raise InvalidInputError("the event has no `hook_event_name`")
-    path = text("transcript_path")
+    path, roots = text("transcript_path"), fields.get("workspace_roots")
     return Event(
         client_named(client),
         text("hook_event_name"),
         text("session_id", "conversation_id"),
         Path(path).expanduser() if path else None,
-        project_name(text("cwd")),
+        project_name(text("cwd") or next(iter(roots if isinstance(roots, list) else ()), None)),
         text("prompt"),
         text("source") == "compact",
     )

@@ -14,6 +14,9 @@ ASSISTANT: Final = "assistant"
 TOOL: Final = "tool"
 """The role of the output of a tool."""
 
+SPEAKERS: Final = (USER, ASSISTANT)
+"""The roles of those who speak. It is a tuple, because what a client wrote may be of any type."""
+
 LINE_BYTES_MAX: Final = 64 << 20
 """The maximum length of a line. A longer line is counted and not read."""
 

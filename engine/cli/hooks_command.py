@@ -49,7 +49,7 @@ def hooks(
 
     Args:
         action: The action: install, uninstall, list, run or forget.
-        client: The client: claude-code.
+        client: The client: claude-code, codex, cursor or gemini-cli.
         budget: The tokens that a session is given at once. [default: 400]
         project: Use the configuration of the project in the current folder.
     """

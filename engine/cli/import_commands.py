@@ -127,7 +127,8 @@ def import_(
     redacted unless the settings say otherwise.
 
     Args:
-        form: `FORMAT` One of: chatgpt, claude, journal, mcp-memory, mem0. Or a client: claude-code.
+        form: `FORMAT` One of: chatgpt, claude, journal, mcp-memory, mem0. Or a client: aider,
+            claude-code, codex, cursor, gemini-cli, opencode.
         file: The exported file.
         provenance: The provenance of new atoms: internal, external or quarantine. [default: external;
             mcp-memory: internal; sessions: internal for your words, quarantine for the output of tools]

@@ -9,8 +9,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Unpack
 
-from engine.base.errors import BusyError, EngineError, translated
+from engine.base.errors import BusyError, EngineError, InvalidInputError, translated
 from engine.base.json_text import encode
+from engine.capture.clients import Client, client_named
+from engine.capture.session_import import import_sessions
 from engine.cli.cli_output import counted
 from engine.cli.cli_session import Session
 from engine.cli.command_declaration import command
@@ -26,17 +28,22 @@ from engine.files.ingest.import_run import IngestReport
 from engine.files.ingest.ingest_run import ingest
 from engine.files.mirror.mirror_pull import is_edited
 from engine.knowledge.dreaming.cycle import until_signalled
-from engine.memory.memory_settings import find_mirror
+from engine.memory.memory_settings import find_mirror, find_secrets_for_agents
 
 GITIGNORE = ".gitignore"
 
 
-@command("engine watch notes/", "engine watch notes/ --exclude 'drafts/' --prune")
+@command(
+    "engine watch notes/",
+    "engine watch notes/ --exclude 'drafts/' --prune",
+    "engine watch --sessions opencode",
+)
 def watch(
     session: Session,
-    folder: str,
+    folder: str | None = None,
     *,
     prune: bool = False,
+    sessions: tuple[str, ...] = (),
     **wanted: Unpack[FolderOptions],
 ) -> int:
     """Ingest a folder now, and again whenever files in it change.
@@ -48,20 +55,29 @@ def watch(
     Args:
         folder: The folder to ingest and to watch.
         prune: Also tombstone the atoms of files that are removed.
+        sessions: `CLIENT` Also take in the sessions of this client while they are written, without hooks.
+            Repeatable.
     """
     # Check the arguments first: a missing folder must not leave an empty store behind.
-    find_files([folder], name=wanted["name"], exclude=wanted["exclude"])
-    batches = IngestBatches(session, Path(folder), {**ingest_options(wanted), "prune": prune})
+    if folder is None and not sessions:
+        raise InvalidInputError("nothing to watch", hint="name a folder, or a client with --sessions")
+    batches: list[IngestBatches | SessionBatches] = []
+    if folder is not None:
+        find_files([folder], name=wanted["name"], exclude=wanted["exclude"])
+        options = {**ingest_options(wanted), "prune": prune}
+        batches.append(IngestBatches(session, Path(folder), options))
+    batches += [SessionBatches(session, client_named(name)) for name in sessions]
     edits = MirrorEdits(session, find_mirror(session.store, session.memory))
     with until_signalled() as stop:
-        watched = Watched(batches.real, batches.take, batches.concerns)
-        watch_folders([watched], stop, ignored=_own_places(session), between=edits.look)
-    events = batches.events + edits.events
-    data = {"event": "stopped", "batches": batches.number, "events": events}
+        watched = [Watched(one.real, one.take, one.concerns) for one in batches]
+        watch_folders(watched, stop, ignored=_own_places(session), between=edits.look)
+    events = sum(one.events for one in batches) + edits.events
+    number = sum(one.number for one in batches)
+    data = {"event": "stopped", "batches": number, "events": events}
     if session.out.json:
         session.out.json_line(data)
         return 0
-    shown = f"after {batches.number:,} {'batch' if batches.number == 1 else 'batches'}"
+    shown = f"after {number:,} {'batch' if number == 1 else 'batches'}"
     return session.out.answer(data, [line("stopped", f"{shown}, {counted(events, 'event')}")])
 
 
@@ -201,6 +217,54 @@ class IngestBatches:
             self.session.out.json_line({**data, **encode(report)})
         elif appended or self.number == 1:
             self.session.out.show(line(f"batch {self.number}", ", ".join(_summary(report))))
+
+
+@dataclass
+class SessionBatches:
+    """Takes in the sessions of a client at the start, and again after each batch of changes."""
+
+    session: Session
+    client: Client
+    number: int = 0
+    """The number of batches so far."""
+    events: int = 0
+    """The number of events that were appended so far."""
+
+    def __post_init__(self) -> None:
+        self.real = Path(os.path.realpath(self.client.place()))
+        self._attempts = StoreAttempts(self.session, "the sessions wait")
+
+    def concerns(self, path: Path) -> bool:
+        """Return True for every path: each client has its own files."""
+        del path
+        return True
+
+    def take(self, changed: frozenset[Path]) -> bool:
+        """Take in what is new. Return False if the store is in use."""
+        del changed
+        return self._attempts.attempt(self._take)
+
+    def _take(self) -> bool:
+        try:
+            with self.session.engine(create=True, secrets=find_secrets_for_agents(None)) as engine:
+                before = engine.size
+                report = import_sessions(engine.store, self.client, self.client.find(self.real))
+                appended = engine.size - before
+        except BusyError:
+            raise
+        except EngineError as error:
+            if self.number == 0:
+                raise
+            self.session.out.note(f"not taken in: {error}")
+            return False
+        self.number += 1
+        self.events += appended
+        if self.session.out.json:
+            data = {"event": "sessions", "client": self.client.name, "events": appended}
+            self.session.out.json_line({**data, **encode(report)})
+        elif appended or self.number == 1:
+            self.session.out.show(line(self.client.name, f"{counted(report.items, 'turn')} read"))
+        return True
 
 
 def _summary(report: IngestReport) -> Iterator[str]:

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from engine.base.errors import EngineError
 from engine.capture.hook_events import EVENTS
-from engine.mcp.client_config_edit import elements_at, with_element, without_elements
+from engine.mcp.client_config_edit import elements_at, with_element, with_member, without_elements
 from engine.mcp.client_install import Client, change_file, text_of
 
 HOOKS: Final = "hooks"
@@ -27,6 +27,22 @@ FILES: Final = {
         "settings.json",
         project=".claude/settings.json",
         variable="CLAUDE_CONFIG_DIR",
+        restart="start a new session",
+    ),
+    "codex": Client(
+        "Codex",
+        "~/.codex",
+        "hooks.json",
+        project=".codex/hooks.json",
+        variable="CODEX_HOME",
+        restart="start a new session, and trust the hooks when it asks",
+    ),
+    "cursor": Client("Cursor", "~/.cursor", "hooks.json", project=".cursor/hooks.json"),
+    "gemini-cli": Client(
+        "Gemini CLI",
+        "~/.gemini",
+        "settings.json",
+        project=".gemini/settings.json",
         restart="start a new session",
     ),
 }
@@ -121,6 +137,8 @@ def _same(present: str | None, client: str, old: str, command: str) -> bool:
 
 
 def _with_hooks(client: str, text: str, command: str) -> str:
+    if client == "cursor" and not text.strip():
+        text = with_member("", ["version"], 1)
     for event in EVENTS[client]:
         text = with_element(text, [HOOKS, event], _entry(client, command))
     return text
@@ -134,8 +152,10 @@ def _without_hooks(client: str, text: str) -> str:
 
 def _entry(client: str, command: str) -> Any:
     """Return the entry for one event in the form of the client."""
-    del client
-    return {"hooks": [{"type": "command", "command": command, "timeout": SECONDS}]}
+    if client == "cursor":
+        return {"command": command}
+    seconds = 1000 * SECONDS if client == "gemini-cli" else SECONDS  # Gemini CLI counts milliseconds
+    return {"hooks": [{"type": "command", "command": command, "timeout": seconds}]}
 
 
 def _commands(entry: Any) -> list[str]:

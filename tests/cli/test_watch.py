@@ -17,6 +17,7 @@ import pytest
 
 from engine import Engine
 from engine.base.errors import BusyError
+from tests.capture.samples import claude_file, claude_line
 from tests.support.command_line import Cli
 
 pytestmark = pytest.mark.slow
@@ -170,3 +171,18 @@ def test_without_the_library_the_extra_is_named(
     result = cli("watch", "notes")
     assert (result.code, "pip install 'memroot[watch]'" in result.err) == (10, True)
     assert not (surroundings / "store").exists()
+
+
+def test_sessions_are_taken_in_as_they_are_written(
+    surroundings: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With --sessions, the turns of a client without hooks go into the store while it writes them."""
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(surroundings))
+    claude_file(surroundings, [claude_line("user", "Buy the oak.", "u1")])
+    with watching_in(surroundings, "--store", "store", "watch", "--sessions", "claude-code") as run:
+        assert run.batch()["items"] == 2
+        lines = [claude_line("user", "Buy the oak.", "u1"), claude_line("user", "Buy the ash.", "u2")]
+        claude_file(surroundings, lines)
+        run.batches_until(lambda: "User: Buy the ash." in run.texts())
+        code, out, err = run.interrupt()
+        assert (code, json.loads(out.splitlines()[-1])["event"], "Traceback" in err) == (0, "stopped", False)

@@ -25,7 +25,7 @@ class Client:
     folder: str
     """The default folder of the transcripts; `~` is the home folder."""
     variable: str | None = None
-    """An environment variable that names another folder in place of the first part of `folder`."""
+    """An environment variable that names another folder above the last part of `folder`."""
 
     @property
     def find(self) -> Callable[[Path], Iterator[Transcript]]:
@@ -51,16 +51,23 @@ class Client:
         return place
 
     def _default(self) -> Path:
-        base, _, rest = self.folder.removeprefix("~/").partition("/")
+        folder = Path(self.folder).expanduser()
         if self.variable is not None and (named := os.environ.get(self.variable)):
-            return Path(named).expanduser() / rest
-        return Path(self.folder).expanduser() if self.folder.startswith("~") else Path(base)
+            return Path(named).expanduser() / folder.name
+        return folder
 
     def _module(self) -> Any:
         return import_module(f"{__name__}.{self.name.replace('-', '_')}")
 
 
-_ALL: Final = (Client("claude-code", "~/.claude/projects", "CLAUDE_CONFIG_DIR"),)
+_ALL: Final = (
+    Client("aider", "."),
+    Client("claude-code", "~/.claude/projects", "CLAUDE_CONFIG_DIR"),
+    Client("codex", "~/.codex/sessions", "CODEX_HOME"),
+    Client("cursor", "~/.cursor/projects"),
+    Client("gemini-cli", "~/.gemini/tmp"),
+    Client("opencode", "~/.local/share/opencode"),
+)
 CLIENTS: Final = {client.name: client for client in _ALL}
 """The clients by their names."""
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from engine.capture.transcripts import (
-    ASSISTANT,
+    SPEAKERS,
     TOOL,
     USER,
     Record,
@@ -59,7 +59,7 @@ def _parts(line: Mapping[str, Any] | str) -> Iterator[Turn | str]:
         yield line
         return
     message = line.get("message")
-    if line.get("type") not in {USER, ASSISTANT} or not isinstance(message, Mapping):
+    if line.get("type") not in SPEAKERS or not isinstance(message, Mapping):
         yield f"line of type {line.get('type')!a:.40}"
         return
     if marked := next((said for name, said in _MARKS.items() if line.get(name)), None):
@@ -68,7 +68,8 @@ def _parts(line: Mapping[str, Any] | str) -> Iterator[Turn | str]:
     written = line.get("timestamp")
     created = created_from_text(written) if isinstance(written, str) else None
     content = message.get("content")
-    for block in [{"type": "text", "text": content}] if isinstance(content, str) else content or ():
+    blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
+    for block in blocks if isinstance(blocks, list) else ():
         yield _part(line, block, created)
 
 

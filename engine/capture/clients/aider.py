@@ -1,0 +1,76 @@
+"""Sessions of aider: the file `.aider.chat.history.md` in the folder of a project, since version 0.30.
+
+`# aider chat started at TIME` begins a session. Lines after `#### ` are the person's, lines after `> ` are
+aider's own, and all others are the assistant's. All sessions of a file count as one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import groupby
+from pathlib import Path
+from typing import Final
+
+from engine.base.errors import system_failure
+from engine.capture.transcripts import ASSISTANT, USER, Record, Transcript, Turn
+from engine.files.ingest.field_values import created_from_text
+
+_FILE: Final = ".aider.chat.history.md"
+_STARTED: Final = "# aider chat started at "
+_MARKS: Final = {"#### ": USER, "> ": "note of the client"}
+
+
+def find(place: Path) -> Iterator[Transcript]:
+    """Yield the files with sessions in a folder and in the folders in it.
+
+    A file is named after its project and the time of its first session.
+    """
+    # Deeper folders are not searched: the folder may be that of the user.
+    found = [place] if place.is_file() else sorted({*place.glob(_FILE), *place.glob(f"*/{_FILE}")})
+    for path in found:
+        project = path.resolve().parent.name
+        first = next((line for _, _, line in _lines(path) if line.startswith(_STARTED)), "")
+        name = f"{project}-{first.removeprefix(_STARTED).strip()}".replace(" ", "T")
+        yield Transcript(path, name, project, path.stat().st_size)
+
+
+def read(transcript: Transcript, start: int) -> Iterator[Record]:
+    """Yield the blocks of lines from the byte `start` on."""
+    created: int | None = None
+
+    def later() -> Iterator[tuple[int, int, str]]:
+        nonlocal created
+        for at, end, line in _lines(transcript.path):
+            if line.startswith(_STARTED):
+                created = created_from_text(line.removeprefix(_STARTED).strip())
+            if at >= start:
+                yield at, end, line
+
+    for kind, block in groupby(later(), lambda line: _kind(line[2])):
+        written, lines = created, list(block)
+        at, end = lines[0][0], lines[-1][1]
+        text = "".join(line.removeprefix(_prefix(line)) for _, _, line in lines).strip()
+        turn = Turn(kind, text, written) if kind in {USER, ASSISTANT} else kind
+        yield Record(at, end, f"@{at}", [turn] if text and kind != _STARTED else [])
+
+
+def _lines(path: Path) -> Iterator[tuple[int, int, str]]:
+    """Yield the complete lines of a file, each with its begin and its end in bytes."""
+    at = 0
+    try:
+        with path.open("rb") as file:
+            for raw in file:
+                if raw.endswith(b"\n"):
+                    yield at, at + len(raw), raw.decode(errors="replace")
+                at += len(raw)
+    except OSError as error:
+        raise system_failure(error, f"{path} cannot be read") from error
+
+
+def _prefix(line: str) -> str:
+    return next((mark for mark in _MARKS if line.startswith(mark)), "")
+
+
+def _kind(line: str) -> str:
+    """Return whose line it is, or `_STARTED`."""
+    return _STARTED if line.startswith(_STARTED) else _MARKS.get(_prefix(line), ASSISTANT)
