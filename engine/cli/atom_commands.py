@@ -20,7 +20,6 @@ from engine.cli.shared_options import AsOf, AtomFields
 from engine.cli.shown_labels import labels, page_lines, page_of
 from engine.cli.shown_parts import Shown, line, shown
 from engine.commands import Add, Command, Revive, Tag, Tombstone, Untag
-from engine.engine import Engine
 
 
 @command(
@@ -59,8 +58,6 @@ def add(
     wanted.body()  # Validate before the store is created: invalid input must not leave an empty store behind.
     with session.engine(create=True) as engine:
         receipt = engine.apply([wanted])[0] if again else engine.add_once(wanted)
-        if receipt.changed:
-            _tell_near(session, engine, receipt.id)
     added = "added"
     same = f"nothing to do: the atom already exists ({receipt.state.name.lower()})"
     if receipt.held is not None:
@@ -70,18 +67,6 @@ def add(
         )
         added = same.replace("nothing was", "only the tags were", 1)
     return session.done(receipt, added, same)
-
-
-def _tell_near(session: Session, engine: Engine, atom: str) -> None:
-    """Print a note if another atom says nearly the same as a new atom."""
-    if session.out.json or session.out.quiet:
-        return
-    for group in engine.duplicates(of=atom, limit=1):
-        named = labels(session, engine, (one.id for one in (group.keep, *group.others)))
-        others = [named.id(one.id) for one in (group.keep, *group.others) if one.id != atom]
-        session.out.note(
-            f"{others[0]} says nearly the same; `engine duplicates --of {named.id(atom)}` shows how"
-        )
 
 
 @command("engine revise 1f0c 'The kettle is descaled on Fridays.'", "engine revise 1f0c --title Kettle")

@@ -135,61 +135,6 @@ def spelled(name: str) -> str | None:
     return next((one for one in COMMANDS if one.replace("_", "-") == name.replace("_", "-")), None)
 
 
-_MEANT = {
-    "ask": ("recall",),
-    "cat": ("get",),
-    "check": ("verify-root", "doctor"),
-    "create": ("add", "init"),
-    "dedup": ("duplicates",),
-    "dedupe": ("duplicates",),
-    "delete": ("tombstone", "erase"),
-    "edit": ("revise",),
-    "forget": ("tombstone", "erase"),
-    "graph": ("bright", "explore_neighbors"),
-    "hide": ("tombstone",),
-    "info": ("status",),
-    "links": ("edges",),
-    "list": ("find",),
-    "ls": ("find",),
-    "new": ("add", "init"),
-    "note": ("add",),
-    "notes": ("find",),
-    "query": ("recall",),
-    "remove": ("tombstone", "erase"),
-    "replace": ("revise", "supersede"),
-    "restore": ("revive", "import", "rescue"),
-    "rm": ("tombstone", "erase"),
-    "search": ("recall", "find"),
-    "show": ("get",),
-    "stats": ("status",),
-    "undo": ("revert",),
-    "update": ("revise", "ingest"),
-}
-"""A word that other programs use for a command → the commands of this program that do the same."""
-_SIMILAR_MIN = 0.8
-"""How alike a word and the name of a command must be, from 0 to 1. Below this, suggestions are often wrong:
-`remove` would suggest `prove`."""
-_SUGGESTED = 3
-"""The largest number of commands that are suggested."""
-
-
-def suggested(word: str) -> list[str]:
-    """Return the commands that the user may have meant by an unknown word, the most likely first.
-
-    Three kinds of commands are tried in turn, and the first kind that has a command is returned: commands
-    that do what the word means in other programs; commands whose names contain the word, such as `verify`;
-    and commands whose names are spelt in nearly the same way.
-    """
-    from difflib import get_close_matches
-
-    word = hyphenated(word.lower())
-    names = {hyphenated(name): name for name in COMMANDS}
-    suggestions = list(_MEANT.get(word, ())) or [names[name] for name in names if word in name.split("-")]
-    return (suggestions or [names[name] for name in get_close_matches(word, names, cutoff=_SIMILAR_MIN)])[
-        :_SUGGESTED
-    ]
-
-
 def loaded(name: str) -> CommandWithHelp:
     """Return the command with exactly this name, imported on first use."""
     module = import_module(f"engine.cli.{COMMANDS[name][0]}")
@@ -214,11 +159,13 @@ class Tree(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Find the command that `args` names; the error for an unknown name suggests similar names."""
+        from difflib import get_close_matches
+
         name = spelled(args[0])
         # Set before the command's options are parsed, so that an error in them can name the command.
         ctx.ensure_object(Session).out.command = name or args[0]
         if name is None and not args[0].startswith("-"):
-            near = " or ".join(suggested(args[0]))
+            near = " or ".join(get_close_matches(hyphenated(args[0]), map(hyphenated, COMMANDS), cutoff=0.8))
             ctx.fail(f"there is no command {args[0]!r}" + (f"; did you mean {near}?" if near else ""))
         return super().resolve_command(ctx, [name or args[0], *args[1:]])
 

@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
-from engine.base.errors import ConflictError, InvalidInputError, LimitError, NotFoundError, RefusedError
 from engine.base.json_text import encode
 from engine.base.model import Atom
-from engine.cli.cli_output import Failure, counted
+from engine.cli.cli_output import counted
 from engine.cli.cli_session import Session
 from engine.cli.command_declaration import Positive, command
 from engine.cli.shared_options import AsOf
 from engine.cli.shown_labels import Labels, labels
 from engine.cli.shown_parts import Fields, Shown
-from engine.commands import Merge, Supersede
-from engine.engine import Engine
+from engine.commands import Supersede
 from engine.text.language.snippets import beginning
-from engine.text.simhash import NEAR_BITS
 
 if TYPE_CHECKING:
     from engine.commands.concurrent import Concurrent
@@ -81,93 +77,24 @@ def unmerge(session: Session, atom: str, *, force: bool = False) -> int:
     return session.done(receipt, "unmerged", "nothing to do: the atom is live, so there is no merge to undo")
 
 
-@command(
-    "engine duplicates",
-    "engine duplicates --of 1f0c",
-    "engine duplicates --merge --dry-run",
-    "engine duplicates --merge --yes",
-)
+@command("engine duplicates", "engine duplicates --of 1f0c")
 def duplicates(
-    session: Session,
-    *,
-    of: str | None = None,
-    limit: Positive = 100,
-    merging: bool = False,
-    dry_run: bool = False,
-    yes: bool = False,
-    as_of: AsOf | None = None,
+    session: Session, *, of: str | None = None, limit: Positive = 100, as_of: AsOf | None = None
 ) -> int:
     """List groups of near-duplicate atoms.
 
     In each group, the atom to keep comes first. The others are listed with the number of bits in which their
-    fingerprints differ from its fingerprint. --merge merges the atoms that differ in fewer than 3 bits;
-    `engine merge --force` merges another one.
+    fingerprints differ from its fingerprint. `engine merge` merges one of them into the atom to keep.
 
     Args:
         of: `ID` Show only the group that contains this atom.
-        merging: `--merge` Merge the other atoms of each group into the first atom.
-        dry_run: Show what would be merged; change nothing.
-        yes: Confirm --merge; without --yes, nothing is merged.
     """
-    if (yes or dry_run) and not merging:
-        raise InvalidInputError("--yes and --dry-run have no effect without --merge", hint="add --merge")
-    if merging and as_of is not None:
-        raise InvalidInputError(
-            "--merge cannot be combined with --as-of, because the past cannot be changed",
-            hint="omit one of the two options",
-        )
-    failure, merged = None, dict[str, list[str]]()
-    with (
-        session.engine() as engine,
-        nullcontext(engine) if as_of is None else engine.as_of(as_of) as memory,
-    ):
+    with session.reading(as_of) as memory:
         groups = memory.duplicates(limit=limit, of=None if of is None else memory.resolve(of))
         named = labels(session, memory, (one.id for group in groups for one in (group.keep, *group.others)))
-        wanted = {group.keep.id: near for group in groups if (near := _near(group))}
-        atoms = sum(1 + len(group.others) for group in groups)
-        session.out.note(f"{counted(len(groups), 'group')}, {counted(atoms, 'atom')}")
-        would = f"{counted(sum(map(len, wanted.values())), 'atom')} would be merged into {len(wanted)}"
-        if merging and dry_run:
-            session.out.note(would)
-        elif merging and not yes and wanted:
-            failure = Failure.of(RefusedError(f"nothing was merged: {would}", hint="add --yes to merge them"))
-        elif merging:
-            merged, failure = _merge(session, engine, wanted)
-    data = [
-        encode(group) | ({"merged": merged.get(group.keep.id, [])} if merging else {}) for group in groups
-    ]
-    return session.out.answer(
-        data, (item for group in groups for item in _group(group, named)), failure=failure
-    )
-
-
-def _near(group: DuplicateGroup) -> list[str]:
-    """Return the ids of those atoms in a group that are similar enough to be merged into the atom to keep."""
-    return [other.id for other in group.others if other.distance < NEAR_BITS]
-
-
-def _merge(
-    session: Session, engine: Engine, wanted: dict[str, list[str]]
-) -> tuple[dict[str, list[str]], Failure | None]:
-    """Merge the groups one by one; report a group that cannot be merged, and go on with the next."""
-    merged: dict[str, list[str]] = {keep: [] for keep in wanted}
-    with session.meter("merged", "groups") as move:
-        for done, (keep, others) in enumerate(wanted.items(), 1):
-            receipts = engine.apply_many(Merge(keep, other) for other in others)
-            try:
-                for other, _ in zip(others, receipts, strict=True):
-                    merged[keep].append(other)
-            except (ConflictError, LimitError, NotFoundError, RefusedError) as error:
-                session.out.note(f"not merged into {keep}: {error}")
-            move(done, len(wanted))
-    left = sum(len(merged[keep]) < len(others) for keep, others in wanted.items())
-    if not left:
-        return merged, None
-    problem = ConflictError(
-        f"not merged: {left:,} of {counted(len(wanted), 'group')}",
-        hint="the reasons are printed above unless --quiet is given; `engine merge` merges a single pair",
-    )
-    return merged, Failure.of(problem)
+    atoms = sum(1 + len(group.others) for group in groups)
+    session.out.note(f"{counted(len(groups), 'group')}, {counted(atoms, 'atom')}")
+    return session.out.answer(encode(groups), (item for group in groups for item in _group(group, named)))
 
 
 def _group(group: DuplicateGroup, named: Labels) -> Iterator[Shown]:

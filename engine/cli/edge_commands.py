@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, Unpack
 
-from engine.base.errors import InvalidInputError, translated
+from engine.base.errors import InvalidInputError
 from engine.base.json_text import JsonError, encode, parse
 from engine.base.model import Direction
 from engine.base.validation import choice
@@ -18,13 +18,12 @@ from engine.cli.shown_parts import Fields, Shown, Table
 from engine.commands import Link, RegisterType
 from engine.commands.edges import KNOWN_TYPES, UnknownTypeError
 from engine.ledger.layout import unpack
-from engine.ledger.queries import data_of, exact_type_in, recorded_type_code
+from engine.ledger.queries import data_of, exact_type_in
 from engine.query.graph.find import Follow, Form, Found, every
 from proofs.codec import pack
 
 if TYPE_CHECKING:
     from engine.base.model import Edge
-    from engine.engine import Engine
 
 
 @command("engine link 1f0c references 9a2e", "engine link 1f0c listens_on 9a2e --register --weight 0.5")
@@ -51,7 +50,6 @@ def link(
     """
     raw = b"" if data is None else _packed(data)
     with session.engine() as engine:
-        _check_order(engine, "link", src, kind, dst)
         wanted = Link(engine.resolve(src), kind, engine.resolve(dst), weight, raw)
         try:
             receipt = engine.apply([RegisterType(kind), wanted] if register else [wanted])[-1]
@@ -73,7 +71,6 @@ def unlink(session: Session, src: str, kind: str, dst: str, *, reason: str = "")
         dst: The atom where the edge ends.
     """
     with session.engine() as engine:
-        _check_order(engine, "unlink", src, kind, dst)
         receipt = engine.unlink(engine.resolve(src), kind, engine.resolve(dst), reason)
     return session.done(receipt, "unlinked", "nothing to do: there is no live edge like this")
 
@@ -122,23 +119,6 @@ def unrelate(session: Session, subject: str, predicate: str, target: str, *, rea
     with session.engine() as engine:
         receipt = engine.unrelate(subject, predicate, target, reason)
     return session.done(receipt, "unrelated", "nothing to do: there is no live relation like this")
-
-
-def _check_order(engine: Engine, name: str, src: str, kind: str, dst: str) -> None:
-    """Check that the edge type is given between the two atoms.
-
-    Raises:
-        InvalidInputError: `kind` is not an edge type, but `src` or `dst` is one.
-    """
-    with translated(), engine.store.view() as rows:
-        are_types = [recorded_type_code(rows, word) is not None for word in (src, kind, dst)]
-    if are_types[1] or not (are_types[0] or are_types[2]):
-        return
-    edge_type, first, second = (dst, src, kind) if are_types[2] else (src, kind, dst)
-    raise InvalidInputError(
-        f"{edge_type!r} is an edge type; give it between the two atoms",
-        hint=f"engine {name} {first} {edge_type} {second}",
-    )
 
 
 def _packed(text: str) -> bytes:

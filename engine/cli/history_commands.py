@@ -171,8 +171,8 @@ def _detail(item: HistoryItem) -> str:
     return text if len(text) <= 120 else text[:119] + "…"
 
 
-@command("engine diff 41", "engine diff 2026-11-01 2026-11-20 --markdown", "engine diff kept.checkpoint")
-def diff(session: Session, before: str, after: str | None = None, *, markdown: bool = False) -> int:
+@command("engine diff 41", "engine diff 2026-11-01 2026-11-20", "engine diff kept.checkpoint")
+def diff(session: Session, before: str, after: str | None = None) -> int:
     """Show what changed between two moments.
 
     Lists the net change of each atom and each edge; a change that was undone is not listed.
@@ -180,7 +180,6 @@ def diff(session: Session, before: str, after: str | None = None, *, markdown: b
     Args:
         before: `A` The earlier moment: a SEQ, a TIME, or a checkpoint file.
         after: `B` The later moment: a SEQ, a TIME, or a checkpoint file. [default: now]
-        markdown: Print the changes as Markdown.
     """
     first, last = _moment(before), None if after is None else _moment(after)
     with session.engine() as engine:
@@ -190,8 +189,7 @@ def diff(session: Session, before: str, after: str | None = None, *, markdown: b
     data = encode(changes)
     for shown, atom in zip(data["atoms"], changes.atoms, strict=True):
         shown["lines"] = atom.lines()
-    lines = _in_markdown(changes, named) if markdown else _in_text(changes, named)
-    return session.out.answer(data, lines, count=len(changes.atoms) + len(changes.edges))
+    return session.out.answer(data, _in_text(changes, named), count=len(changes.atoms) + len(changes.edges))
 
 
 _SEQ: Final = re.compile("0|[1-9][0-9]{0,17}")
@@ -231,32 +229,6 @@ def _in_text(found: Diff, named: Labels) -> Iterator[Line]:
 def _edge(edge: EdgeChange, named: Labels) -> str:
     ends = [f"{named.id(end)} {named.name(end)}".rstrip() for end in (edge.src, edge.dst)]
     return f" {edge.type} ".join(ends)
-
-
-def _in_markdown(found: Diff, named: Labels) -> Iterator[str]:
-    yield f"# Changes from event {found.before} to event {found.after}\n"
-    for atom in found.atoms:
-        short = named.id(atom.id)
-        name = _plain(atom.title or named.name(atom.id) or short)
-        yield f"## {atom.change}: {name}\n\n`{short}`{_plain(_why(atom.reason))}\n"
-        details = _details(atom)
-        if details:
-            longest = max((len(run) for line in details for run in re.findall("`+", line)), default=0)
-            fence = "`" * max(3, longest + 1)
-            yield "\n".join([f"{fence}diff", *details, fence, ""])
-    if found.edges:
-        yield "## Edges\n"
-        yield "\n".join(
-            f"- {one.change}: `{named.id(one.src)} {one.type} {named.id(one.dst)}`{_plain(_why(one.reason))}"
-            for one in found.edges
-        )
-        yield ""
-    yield _summary(found)
-
-
-def _plain(text: str) -> str:
-    """Return the text on one line, with Markdown syntax escaped."""
-    return re.sub(r"([\\`*_{}\[\]<>#|!])", r"\\\1", " ".join(text.split()))
 
 
 def _about(atom: AtomChange, named: Labels) -> str:

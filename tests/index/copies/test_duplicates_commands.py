@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
-from engine.engine import Engine
-from tests.index.copies.support import CHAIN, KETTLE, TRAIN, copy_of
+from tests.index.copies.support import KETTLE, TRAIN, copy_of
 from tests.support.command_line import Cli
 
 pytestmark = pytest.mark.slow
@@ -87,68 +84,6 @@ def test_what_is_not_near_needs_force(cli: Cli, copies: Ids) -> None:
     result = cli("merge", copies[0], copies[3])
     assert (result.code, "--force" in result.err) == (7, True)
     assert cli("merge", copies[0], copies[3], "--force").code == 0
-
-
-def test_merging_all_needs_yes(cli: Cli, copies: Ids) -> None:
-    """Without `--yes` the groups are shown, nothing is merged, and the exit code is 7."""
-    events = cli("status", "--json").data["events"]
-    result = cli("duplicates", "--merge")
-    assert (result.code, result.out) == (7, cli("duplicates").out)
-    assert "3 atoms would be merged into 2" in result.err
-    assert "--yes" in result.err
-    assert cli("status", "--json").data["events"] == events
-
-
-def test_a_dry_run_merges_nothing(cli: Cli, copies: Ids) -> None:
-    """`--dry-run` shows the merges and succeeds, also with `--yes`."""
-    for options in (["--dry-run"], ["--dry-run", "--yes"]):
-        result = cli("duplicates", "--merge", *options)
-        assert (result.code, "3 atoms would be merged into 2" in result.err) == (0, True)
-    assert live(cli) == copies
-
-
-def test_all_groups_are_merged(cli: Cli, copies: Ids) -> None:
-    """With `--yes` each group is merged into the atom to keep; JSON has the result of each."""
-    data = cli("duplicates", "--merge", "--yes", "--json").data
-    assert [group["merged"] for group in data] == [copies[1:3], copies[4:]]
-    assert live(cli) == [copies[0], copies[3]]
-    again = cli("duplicates", "--merge", "--yes")
-    assert (again.code, again.out) == (0, "")
-
-
-def test_only_the_group_that_was_asked_for_is_merged(cli: Cli, copies: Ids) -> None:
-    """Only the groups selected by `--of` and `--limit` are merged."""
-    cli("duplicates", "--of", copies[3], "--merge", "--yes")
-    assert live(cli) == copies[:4]
-
-
-def test_what_is_only_near_to_another_is_left(cli: Cli) -> None:
-    """An atom that is not near the atom to keep itself is not merged."""
-    ids = [cli("add", "--again", text).out.strip() for text in CHAIN]
-    data = cli("duplicates", "--merge", "--yes", "--json").data
-    assert [other["distance"] for other in data[0]["others"]] == [2, 4]
-    assert data[0]["merged"] == [ids[1]]
-    assert live(cli) == [ids[0], ids[2]]
-
-
-def test_a_group_that_cannot_be_merged_does_not_stop_the_others(
-    cli: Cli, copies: Ids, surroundings: Path
-) -> None:
-    """A failing merge is reported, others are done, and the exit code is 6."""
-    with Engine.open(str(surroundings / "store")) as engine:
-        for place, atom in enumerate(copies[:2]):
-            engine.tag(atom, *(f"{place}-{number}" for number in range(200)))
-    result = cli("duplicates", "--merge", "--yes", "--json")
-    assert result.code == 6
-    assert "more than 256 tags" in result.err
-    assert result.envelope["error"]["message"] == "not merged: 1 of 2 groups"
-    assert [group["merged"] for group in result.envelope["data"]] == [[], [copies[4]]]
-
-
-@pytest.mark.parametrize("option", ["--yes", "--dry-run"])
-def test_saying_how_to_merge_without_merging_is_a_usage_error(cli: Cli, copies: Ids, option: str) -> None:
-    """`--yes` and `--dry-run` require `--merge`."""
-    assert cli("duplicates", option).code == 2
 
 
 def test_unmerging_what_was_tombstoned_is_a_conflict(cli: Cli, copies: Ids) -> None:
