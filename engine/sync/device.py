@@ -1,24 +1,29 @@
 """What a device keeps outside its store and the folder: keys, and what it last saw of other devices.
 
 The place is `engine/sync/STORE ID/` in the user's folder of settings. Only the user can read it. It holds
-`key`, the signing key of the device, with the last head that it signed, and `state.json` with the phrase of
-the family.
+`key`, the signing key of the device, with the last head that it signed, and `state` with the phrase of the
+family. The state is encrypted under a key that follows from the first event of the store: if the store is
+sealed, the phrase, which opens the packs in the folder, must not lie beside it.
 """
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+import os
+from dataclasses import InitVar, asdict, dataclass, field
+from hashlib import blake2b
 from pathlib import Path
 
 from backends.files import make_parents
 from engine.base.errors import CorruptionError, NotFoundError
 from engine.base.json_text import dumped, parse
 from engine.base.outside_files import PRIVATE, read_file, replace_file, user_folder
+from engine.ledger.journal import Identity
 from engine.sync.family_key import FamilyKey
 from engine.trust.notes.signing import new_key
 from proofs.note import origin_of
 
-_STATE = "state.json"
+_STATE = "state"
+_NONCE_BYTES = 12
 _STATE_BYTES_MAX = 16 << 20
 
 
@@ -59,26 +64,37 @@ class Device:
     known: dict[str, KnownDevice] = field(default_factory=dict)
     removed: list[str] = field(default_factory=list)
     """The removed devices."""
+    identity: InitVar[Identity | None] = None
+    """The identity of the store, with its keys. A device without it cannot be saved."""
+
+    def __post_init__(self, identity: Identity | None) -> None:
+        """Keep the key of the state."""
+        self._key = b"" if identity is None else _key_of(identity)
 
     @classmethod
-    def read(cls, store_id: bytes) -> Device:
+    def read(cls, identity: Identity) -> Device:
         """Return the device of a store.
 
         Raises:
             NotFoundError: The store is not synchronised.
             CorruptionError: Its state cannot be read.
         """
-        path = place_of(store_id) / _STATE
+        from cryptography.exceptions import InvalidTag
+        from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
+        path = place_of(identity.store_id) / _STATE
         try:
-            values = parse(read_file(path, _STATE_BYTES_MAX))
+            raw = read_file(path, _STATE_BYTES_MAX)
+            plain = AESGCM(_key_of(identity)).decrypt(raw[:_NONCE_BYTES], raw[_NONCE_BYTES:], None)
+            values = parse(plain)
             known = {name: KnownDevice(**one) for name, one in values.pop("known").items()}
-            return cls(**values, known=known)
+            return cls(**values, known=known, identity=identity)
         except NotFoundError:
             raise NotFoundError(
                 "this memory is not synchronised",
                 hint="`engine sync init FOLDER` begins, `engine sync join FOLDER` joins other devices",
             ) from None
-        except (TypeError, KeyError, AttributeError, ValueError) as error:
+        except (InvalidTag, TypeError, KeyError, AttributeError, ValueError) as error:
             raise CorruptionError(f"{path} cannot be read: {error}") from None
 
     @property
@@ -107,7 +123,15 @@ class Device:
 
     def save(self) -> None:
         """Write the state durably."""
-        replace_file(self.place / _STATE, dumped(asdict(self), indent=1).encode(), PRIVATE)
+        from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
+        nonce, plain = os.urandom(_NONCE_BYTES), dumped(asdict(self)).encode()
+        replace_file(self.place / _STATE, nonce + AESGCM(self._key).encrypt(nonce, plain, None), PRIVATE)
+
+
+def _key_of(identity: Identity) -> bytes:
+    """Return the key of the state. Other stores of the family have another one."""
+    return blake2b(digest_size=32, key=identity.row_key, person=b"sync state").digest()
 
 
 def place_of(store_id: bytes) -> Path:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import platform
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from backends import locate, open_backend, store_exists
 from backends.files import fsync_path
@@ -25,6 +26,9 @@ from engine.sync.family_key import FamilyKey
 from engine.sync.heads import NAME_BYTES_MAX, DeviceHead, read_signed
 from engine.sync.syncing import head_files
 
+if TYPE_CHECKING:
+    from backends.sealed.seal import Seal
+
 ASIDE = ".before-join"
 """What is added to the path of a store that makes room for the store of a device."""
 
@@ -38,7 +42,7 @@ def begin(store: Store, folder: str | Path, name: str | None) -> str:
     """
     place = _checked(folder)
     try:
-        known: Device | None = Device.read(store.identity.store_id)
+        known: Device | None = Device.read(store.identity)
     except NotFoundError:
         known = None
     if known is not None and Path(known.folder) != place:
@@ -52,7 +56,8 @@ def begin(store: Store, folder: str | Path, name: str | None) -> str:
     if any(head_files(place)):
         raise ConflictError(f"{place} has devices already", hint="`engine sync join FOLDER` joins them")
     phrase = FamilyKey.new().phrase
-    Device(store.identity.store_id.hex(), str(place), _name(name), [phrase]).create()
+    identity = store.identity
+    Device(identity.store_id.hex(), str(place), _name(name), [phrase], identity=identity).create()
     return phrase
 
 
@@ -101,11 +106,13 @@ def join(
             hint="--take keeps it under another name and adds its texts; --store names another place",
         )
     aside = _moved_aside(url) if size else _left_aside(url)
-    with open_backend(url, create=True) as backend:
+    # What takes the place of a sealed store is sealed under the same key.
+    with open_backend(url, create=True, key=None if aside is None else _seal_of(str(aside))) as backend:
         made = Store(backend, Sources(clock, random_salt), secrets=head.secrets)
         keys = [phrase, *(one.phrase for one in head.keys)]
         taking = str(aside) if aside is not None and take else ""
-        Device(made.identity.store_id.hex(), str(place), _name(name), keys, taking=taking).create()
+        own = made.identity
+        Device(own.store_id.hex(), str(place), _name(name), keys, taking=taking, identity=own).create()
     return taking
 
 
@@ -129,7 +136,7 @@ def _there(url: str) -> tuple[int, Device | None]:
     with open_backend(url, create=False) as backend:
         size = read_log(backend).size
         try:
-            return size, Device.read(read_identity(backend).store_id) if size else None
+            return size, Device.read(read_identity(backend)) if size else None
         except NotFoundError:
             return size, None
 
@@ -146,6 +153,11 @@ def _any_head(folder: Path, key: FamilyKey) -> DeviceHead:
         f"no device in {folder} has this phrase{problem}",
         hint="was the folder copied completely? After a device was removed, there is a new phrase",
     )
+
+
+def _seal_of(url: str) -> Seal | None:
+    with open_backend(url, create=False) as backend:
+        return backend.seal
 
 
 def _aside(url: str) -> tuple[Path, Path]:

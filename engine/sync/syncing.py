@@ -360,8 +360,8 @@ def opened(
     Raises:
         NotFoundError: The store is not synchronised.
     """
-    with signing(Device.read(store.identity.store_id).key_file):
-        device = Device.read(store.identity.store_id)
+    with signing(Device.read(store.identity).key_file):
+        device = Device.read(store.identity)
         yield Syncing(store, device, Path(folder or device.folder), forget)
 
 
@@ -373,7 +373,7 @@ def sync(
     progress: Progress = no_progress,
 ) -> SyncReport:
     """Read what is new in the folder, then write what is new here (see `Syncing.run`)."""
-    device = Device.read(store.identity.store_id)
+    device = Device.read(store.identity)
     look = Syncing(store, device, Path(folder or device.folder), forget)
     if look.is_current():
         return SyncReport(str(look.folder), 0, 0, tuple(look.devices()))

@@ -47,7 +47,8 @@ class Family:
                 first = next(iter(self.devices.values())).store.identity
                 secrets = FamilySecrets(first.id_key, first.label_key)
                 store = Store(backend, Sources(ticking, random_salt), secrets=secrets)
-                Device(store.identity.store_id.hex(), str(self.folder), name, [self.phrase]).create()
+                own = store.identity
+                Device(own.store_id.hex(), str(self.folder), name, [self.phrase], identity=own).create()
             self.devices[name] = Engine(backend, clock=ticking)
             if not self.phrase:
                 self.phrase = self.devices[name].sync_init(self.folder, name=name)

@@ -288,7 +288,7 @@ def test_a_removed_device_leaves_what_it_wrote(family: Family) -> None:
 
 def device_phrases(engine: Engine) -> list[str]:
     """Return the phrases that a device knows."""
-    return Device.read(engine.store.identity.store_id).phrases
+    return Device.read(engine.store.identity).phrases
 
 
 @pytest.mark.parametrize("number", range(12))
@@ -340,14 +340,13 @@ def test_a_later_version_is_told(family: Family, monkeypatch: pytest.MonkeyPatch
 
 
 def test_keys_are_private(family: Family) -> None:
-    """The keys are in files that only the user can read, and outside the folder."""
+    """The keys are in files that only the user can read, outside the folder, and the phrase is in none."""
     (a,) = family.join("a")
     place = place_of(a.store.identity.store_id)
     assert place.stat().st_mode & 0o777 == 0o700
-    assert {(place / name).stat().st_mode & 0o777 for name in ("key", "state.json")} == {0o600}
-    assert family.phrase not in str(
-        [path.read_bytes() for path in family.folder.rglob("*") if path.is_file()]
-    )
+    assert {(place / name).stat().st_mode & 0o777 for name in ("key", "state")} == {0o600}
+    files = [path for folder in (family.folder, place) for path in folder.rglob("*") if path.is_file()]
+    assert family.phrase not in str([path.read_bytes() for path in files])
 
 
 def test_a_folder_that_is_away_is_no_harm(family: Family) -> None:
