@@ -115,26 +115,16 @@ def event_of(client: str, value: object) -> Event:
     )
 
 
-class Given(NamedTuple):
-    """A text for a session, and the ids of the atoms in it."""
-
-    text: str
-    ids: tuple[str, ...]
-
-
-def context_for(view: View, event: Event, budget: int) -> Given | None:
-    """Return what to give to a session, in at most `budget` tokens; None if nothing is good enough."""
+def context_for(view: View, event: Event, budget: int) -> str:
+    """Return what to give to a session, in at most `budget` tokens; '' if nothing is good enough."""
     parts = _recalled(view, event, budget) if event.action == PROMPT else _recent(view, event, budget)
-    found = list(parts)
-    if not found:
-        return None
     # A blank line would end the block of notes, if the client puts it into a message.
-    lines = [line for _, text in found for line in text.splitlines() if line.strip()]
-    return Given("\n".join([HEADING, *lines]), tuple(one for one, _ in found))
+    lines = [line for text in parts for line in text.splitlines() if line.strip()]
+    return "\n".join([HEADING, *lines]) if lines else ""
 
 
-def _recalled(view: View, event: Event, budget: int) -> Iterator[tuple[str, str]]:
-    """Yield the ids and texts of the hits that cover enough of the prompt."""
+def _recalled(view: View, event: Event, budget: int) -> Iterator[str]:
+    """Yield the texts of the hits that cover enough of the prompt."""
     from engine.query.prompt_text import hit_text, tokens_of
     from engine.query.recall.recall import recall
     from engine.text.analyzer import STOP_WORDS, index_terms
@@ -154,11 +144,11 @@ def _recalled(view: View, event: Event, budget: int) -> Iterator[tuple[str, str]
         terms = {*index_terms(f"{hit.title or ''} {hit.content or ''}")}
         covered = sum(weight for term, weight in weights.items() if term in terms)
         if covered >= COVERED_MIN * sum(weights.values()):
-            yield hit.id, hit_text(hit.heading, hit.source, hit.sequence, hit.id, hit.content or "")
+            yield hit_text(hit.heading, hit.source, hit.sequence, hit.id, hit.content or "")
 
 
-def _recent(view: View, event: Event, budget: int) -> Iterator[tuple[str, str]]:
-    """Yield the ids and first lines of what was noted or said last about the project, the newest first."""
+def _recent(view: View, event: Event, budget: int) -> Iterator[str]:
+    """Yield the first lines of what was noted or said last about the project, the newest first."""
     from engine.capture.session_import import project_tag
     from engine.query.history.recent import recent
     from engine.query.prompt_text import ID_DIGITS, on_one_line, tokens_of
@@ -179,7 +169,7 @@ def _recent(view: View, event: Event, budget: int) -> Iterator[tuple[str, str]]:
         left -= tokens_of(line + "\n")
         if left < 0:
             return
-        yield atom.id, line
+        yield line
 
 
 def take_in(view: View, event: Event, until: float) -> None:

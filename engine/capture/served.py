@@ -23,15 +23,17 @@ from contextlib import suppress
 from itertools import groupby
 from pathlib import Path
 from time import time_ns
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from blake3 import blake3
 
 from engine.base.outside_files import user_folder
 from engine.capture.transcripts import USER
 from engine.ledger.queries import SHORT_ID_DIGITS
-from engine.query.history.why import Shown
 from engine.store.store import Store
+
+if TYPE_CHECKING:
+    from engine.query.history.why import Shown
 
 VARIABLE: Final = "ENGINE_RECEIPTS"
 """An environment variable: `off`, or the folder of the receipts."""
@@ -117,6 +119,8 @@ def receipts(store: Store) -> Iterator[Receipt]:
 
 def shown(store: Store, atom: str) -> tuple[Shown, ...]:
     """Return to whom an atom was given, the oldest first."""
+    from engine.query.history.why import Shown  # a hook does not need it
+
     wanted = atom[:SHORT_ID_DIGITS]
     return tuple(Shown(one.at, one.to, one.session) for one in receipts(store) if wanted in one.atoms)
 

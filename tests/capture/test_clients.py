@@ -112,22 +112,6 @@ MESSAGES: list[tuple[dict[str, Any], list[dict[str, Any]]]] = [
 
 
 def opencode(folder: Path) -> Path:
-    """Write the files of an early version of opencode."""
-
-    def put(path: str, value: Any) -> None:
-        file = folder / "storage" / path
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(json.dumps(value))
-
-    put("session/p1/ses_1.json", {"id": "ses_1", "projectID": "p1", "directory": PROJECT})
-    for number, (message, parts) in enumerate(MESSAGES):
-        put(f"message/ses_1/msg_{number}.json", message)
-        for at, part in enumerate(parts):
-            put(f"part/msg_{number}/prt_{at}.json", part)
-    return folder
-
-
-def opencode_database(folder: Path) -> Path:
     """Write the database of opencode."""
     folder.mkdir(parents=True, exist_ok=True)
     with sqlite3.connect(folder / "opencode.db") as opened:
@@ -171,7 +155,6 @@ SAMPLES: dict[str, tuple[str, Callable[[Path], Path], str, str]] = {
     "gemini in lines": ("gemini-cli", gemini_lines, "gemini-cli/g1", "message of type 'info'"),
     "cursor": ("cursor", cursor, "cursor/c1", "line of the role 'system'"),
     "opencode": ("opencode", opencode, "opencode/ses_1", "part of type 'step-start'"),
-    "opencode in a database": ("opencode", opencode_database, "opencode/ses_1", "part of type 'step-start'"),
     "aider": ("aider", aider, "aider/parcel-2026-03-04T09:15:00", "note of the client"),
 }
 
@@ -211,4 +194,4 @@ def test_damaged_files_stop_nothing(tmp_path: Path, name: str) -> None:
             path.write_bytes(b'{"type": [], "message": 3, "payload": 1, "messages": [1, {}]}\n[1]\n\xff{\n')
     engine = Engine.open("memory:")
     taken(engine, place, client)
-    assert not [text for text in contents(engine) if QUESTION in text and name != "opencode in a database"]
+    assert not [text for text in contents(engine) if QUESTION in text and name != "opencode"]

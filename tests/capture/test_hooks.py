@@ -50,8 +50,7 @@ def event(name: str, **fields: Any) -> dict[str, Any]:
 
 def told(engine: Engine, name: str, budget: int = 400, **fields: Any) -> str:
     """Return what a session is given at an event; '' for nothing."""
-    given = context_for(engine.view, event_of("claude-code", event(name, **fields)), budget)
-    return "" if given is None else given.text
+    return context_for(engine.view, event_of("claude-code", event(name, **fields)), budget)
 
 
 def test_a_prompt_is_given_what_is_about_it(filled: Engine) -> None:

@@ -44,10 +44,9 @@ def sentence(rng: Random) -> str:
 def given_to(engine: Engine, session: str, prompt: str) -> str:
     """Return what a hook gives to a session, after its receipt was written."""
     value = {"hook_event_name": "UserPromptSubmit", "session_id": session, "prompt": prompt}
-    given = context_for(engine.view, event_of("claude-code", value), 400)
-    assert given is not None
-    record(engine.store, "claude-code", session, given.text)
-    return given.text
+    text = context_for(engine.view, event_of("claude-code", value), 400)
+    record(engine.store, "claude-code", session, text)
+    return text
 
 
 def played(rng: Random, notes: str, own: list[str]) -> list[dict[str, Any]]:
