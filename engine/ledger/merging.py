@@ -286,7 +286,7 @@ def originals_in(history: Iterable[Entry], heads: ForeignHeads, *, of_edge: bool
         if origin is None:
             if kind in FACT_KINDS or kind is EventKind.EDGE_ERASED:
                 continue
-            origin = Origin(heads.own, header.seq, kind, header.commitment, header.time)
+            origin = Origin(heads.own, header.seq, int(kind), header.commitment, header.time)
         elif origin.store_id == heads.own or origin[:2] in found:
             continue  # an adjustment, which restates an original
         first = EventKind(origin.kind)

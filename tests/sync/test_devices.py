@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import permutations
 from pathlib import Path
+from random import Random
 
 import pytest
 
@@ -211,3 +212,29 @@ def test_tags_unite_up_to_the_limit(devices: list[Device]) -> None:
     exchange(devices)
     assert len({device.engine.get(atom).tags for device in devices}) == 1
     assert len(one.engine.get(atom).tags) == TAGS_PER_ATOM_MAX
+
+
+WORDS = (*"pump valve garden rain tomato socket motor filter kitchen".split(), "budget", "plan", "river")  # noqa: SIM905
+
+
+def test_answers_are_equal_on_all_devices(devices: list[Device]) -> None:
+    """After a full exchange, recall gives equal hits with equal scores, also where many scores are equal."""
+    random = Random(4)
+    for number in range(150):
+        one = random.choice(devices)
+        one.now = BEGIN + number * SECOND
+        text = " ".join(random.choice(WORDS) for _ in range(random.randrange(3, 9)))
+        speaker = random.choice(["", "Anna: ", "Ben: "])
+        title, source = random.choice([None, None, "Garden"]), random.choice([None, "notes/a.md", "chat"])
+        made = one.engine.add(speaker + text, title=title, source=source, sequence=number)
+        if number % 20 == 19:
+            one.pull(random.choice([other for other in devices if other is not one]))
+            one.engine.erase(made.subject, "why", probe=False)
+    exchange(devices)
+    for _ in range(25):
+        question = " ".join(random.sample([*WORDS, "Anna"], random.randrange(1, 5)))
+        found = [
+            [(hit.id, hit.score, hit.snippet, hit.path) for hit in device.engine.recall(question).hits]
+            for device in devices
+        ]
+        assert found[0] == found[1] == found[2], question

@@ -20,6 +20,7 @@ const COMMITMENT: &str = "memroot 3 commitment";
 const EVENTS_PER_THREAD: usize = 256;
 /// The number of fields of a draft, and of a detail of an atom or edge.
 const DRAFT_FIELDS: usize = 5;
+const ORIGIN_FIELDS: usize = 5;
 const DETAIL_FIELDS: usize = 3;
 
 /// Why a kernel does not compute a result: the arguments are unusual, or Python raised an error.
@@ -186,8 +187,9 @@ struct Event {
     seq: u64,
     time: u64,
     payload: Vec<u8>,
-    /// The last fields of the header: `prev` and the detail.
+    /// The last fields of the header: `prev`, the detail and the origin, if there is one.
     rest: Vec<u8>,
+    has_origin: bool,
 }
 
 /// What is computed for one event without Python.
@@ -197,10 +199,25 @@ struct Sealed {
     leaf: [u8; 32],
 }
 
-/// Read a draft: the kind, the seq of the previous event on the subject, the detail, the body and no origin.
+/// Write the origin of an event: the store, its seq there, its kind, its commitment and its time.
+fn put_origin(out: &mut Vec<u8>, origin: &Bound<'_, PyAny>) -> Encoded<()> {
+    let origin = origin.cast::<PyTuple>().map_err(|_| Declined)?;
+    if origin.len() != ORIGIN_FIELDS {
+        return Err(Declined);
+    }
+    cbor::array(out, ORIGIN_FIELDS as u64);
+    cbor::bytes(out, &sized::<16>(&origin.get_item(0)?)?);
+    cbor::int(out, integer(&origin.get_item(1)?)?);
+    cbor::int(out, integer(&origin.get_item(2)?)?);
+    cbor::bytes(out, &sized::<32>(&origin.get_item(3)?)?);
+    cbor::int(out, integer(&origin.get_item(4)?)?);
+    Ok(())
+}
+
+/// Read a draft: the kind, the seq of the previous event on the subject, the detail, the body and the origin.
 fn read_draft(draft: &Bound<'_, PyAny>, seq: u64, time: u64, salt: [u8; 32]) -> Encoded<Event> {
     let draft = draft.cast::<PyTuple>().map_err(|_| Declined)?;
-    if draft.len() != DRAFT_FIELDS || !draft.get_item(4)?.is_none() {
+    if draft.len() != DRAFT_FIELDS {
         return Err(Declined);
     }
     let kind: u64 = draft.get_item(0)?.extract()?;
@@ -211,7 +228,12 @@ fn read_draft(draft: &Bound<'_, PyAny>, seq: u64, time: u64, salt: [u8; 32]) -> 
     payload.extend(salt);
     put_body(&mut payload, kind, body.cast::<PyTuple>().map_err(|_| Declined)?)?;
     put_detail(&mut rest, kind, detail.cast::<PyTuple>().map_err(|_| Declined)?)?;
-    Ok(Event { kind, seq, time, payload, rest })
+    let origin = draft.get_item(4)?;
+    let has_origin = !origin.is_none();
+    if has_origin {
+        put_origin(&mut rest, &origin)?;
+    }
+    Ok(Event { kind, seq, time, payload, rest, has_origin })
 }
 
 /// Read all drafts of a run, whose first event has the seq `first`.
@@ -236,7 +258,7 @@ fn seal(event: &Event, actor: &str, prepared: &Hasher) -> Sealed {
     let commitment: [u8; 32] = prepared.clone().update(&event.payload).finalize().into();
     let mut header = Vec::with_capacity(128 + actor.len());
     let longer = matches!(event.kind, ATOM_REVISED | EDGE_ADDED | EDGE_REMOVED);
-    cbor::array(&mut header, HEADER_FIELDS + u64::from(longer));
+    cbor::array(&mut header, HEADER_FIELDS + u64::from(longer) + u64::from(event.has_origin));
     for number in [FORMAT, event.seq, event.time, event.kind] {
         cbor::uint(&mut header, number);
     }

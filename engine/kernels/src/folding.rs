@@ -87,18 +87,28 @@ impl<'py> Event<'py> {
         self.detail.get_item(1).ok().filter(|_| assigns)?.extract().ok()
     }
 
+    /// Return the time at which the change happened: that of the origin, if there is one.
+    fn time(&self) -> Encoded<u64> {
+        let origin = self.header.get_item(ORIGIN)?;
+        let time = match origin.cast::<PyTuple>() {
+            Ok(origin) => origin.get_item(4)?,
+            Err(_) if origin.is_none() => self.header.get_item(1)?,
+            Err(_) => return Err(Declined),
+        };
+        u64::try_from(integer(&time)?).map_err(|_| Declined)
+    }
+
     /// Write the record of the new atom or edge; decline if the event adds none, or an unusual one.
     fn put_record(&self, out: &mut Vec<u8>) -> Encoded<()> {
         let is_edge = self.kind == EDGE_ADDED;
         if (!is_edge && self.kind != ATOM_ADDED)
             || !self.header.get_item(5)?.is_none()
-            || !self.header.get_item(ORIGIN)?.is_none()
             || self.detail.len() != 3
         {
             return Err(Declined);
         }
         let body = self.body.cast::<PyTuple>().map_err(|_| Declined)?;
-        let (seq, time) = (self.header.get_item(0)?.extract()?, self.header.get_item(1)?.extract()?);
+        let (seq, time) = (self.header.get_item(0)?.extract()?, self.time()?);
         sized::<16>(&self.detail.get_item(0)?)?;
         if is_edge && body.len() == EDGE_BODY_FIELDS {
             let actor = self.header.get_item(3)?;

@@ -19,19 +19,28 @@ TAGS: Final = ("a", "A", "b")
 SETS: Final = ((), ("a",), ("A", "b"))
 WORDS: Final = ("x", "y", "z")
 STEP: Final = 4
+LEAVES: Final = 0xD4
+"""The step in which a store leaves the family, and another one joins."""
 
 
 class Family:
     """Some stores, and beside them, from outside, what each of their originals had really seen."""
 
     def __init__(self, stores: int, away: int) -> None:
-        self.stores = [Store(number, stores) for number in range(stores)]
+        self._most = stores + 1
+        self.stores = [self.new_store(number, self._most) for number in range(stores)]
         self.away = away
+        self.left: dict[int, int] = {}
+        """A store that was removed, or whose machine was lost; and how many of its events others may get."""
         self.past: dict[Dot, frozenset[Dot]] = {}
         self.taken: list[set[Dot]] = [set() for _ in range(stores)]
         """By store, the originals that it took in or wrote."""
         self.stated: dict[Dot, tuple[Kind, Subject, Body]] = {}
         self.erasures: list[Dot] = []
+
+    def new_store(self, number: int, stores: int) -> Store:
+        """Return a store that has written nothing."""
+        return Store(number, stores)
 
     def run(self, history: bytes) -> None:
         """Do the steps of a history, then exchange everything, and check after each step."""
@@ -42,7 +51,11 @@ class Family:
     def step(self, what: int, who: int, which: int, how: int) -> None:
         """Do one step."""
         store = self.stores[who % len(self.stores)]
-        if what % 3 == 0:
+        if store.number in self.left:
+            return
+        if what == LEAVES:
+            self.leave(store, which, how)
+        elif what % 3 == 0:
             other = self.stores[which % len(self.stores)]
             if other is not store and self.away not in {store.number, other.number}:
                 self.pull(store, other, how % 8 + 1)
@@ -55,6 +68,26 @@ class Family:
             self.command(store, what // 3, which, how, who)
             self.note(store, size)
             self.check(store)
+
+    def leave(self, store: Store, which: int, how: int) -> None:
+        """Let a store leave for ever. A new one joins: another device, or one that was restored.
+
+        A removed store counts as far as a remaining one had taken it in. If its machine was lost, some events
+        after that may have been published. Payloads are missing in what was published only if the erasure was
+        published, too; whoever removes a store takes in all of that before.
+        """
+        if self.left:
+            return
+        number, size = store.number, len(store.journal)
+        known = max(other.seen[other.number][number] for other in self.stores if other is not store)
+        end = known if which % 2 else known + (size - known) * (how % 4) // 3
+        erasing = (seq for seq in range(end, size) if store.journal[seq].kind is Kind.ERASED)
+        self.left[number] = end = max(erasing, default=end - 1) + 1
+        for dot in [dot for dot in self.past if dot[0] == number and dot[1] >= end]:
+            del self.past[dot], self.stated[dot]
+        self.erasures = [dot for dot in self.erasures if dot in self.past]
+        self.stores.append(self.new_store(len(self.stores), self._most))
+        self.taken.append(set())
 
     def command(self, store: Store, what: int, which: int, how: int, time: int) -> None:
         """Call a local command, mostly one that is possible."""
@@ -100,6 +133,8 @@ class Family:
     def pull(self, store: Store, other: Store, most: int) -> bool:
         """Pull and check; a second pull of the same adds nothing."""
         known = store.seen[store.number][other.number]
+        if other.number in self.left:
+            most = min(most, self.left[other.number] - known)
         found = store.pull(other, most)
         if found:
             end = store.seen[store.number][other.number]
@@ -114,7 +149,9 @@ class Family:
 
     def exchange(self, history: bytes) -> None:
         """Pull everything in an order that the history decides, and check that all stores agree."""
-        pairs = list(permutations(range(len(self.stores)), 2))
+        there = [store for store in self.stores if store.number not in self.left]
+        every = permutations(range(len(self.stores)), 2)
+        pairs = [pair for pair in every if pair[0] not in self.left]
         pairs.sort(key=lambda pair: history[pair[0] * 5 + pair[1] :][:1])
         for _ in range(3 * len(self.stores)):
             found = [self.pull(self.stores[one], self.stores[two], 1 << 20) for one, two in pairs]
@@ -122,8 +159,8 @@ class Family:
                 break
         else:
             raise AssertionError("pulls bring forth further pulls")
-        first = self.stores[0]
-        for store in self.stores:
+        first = there[0]
+        for store in there:
             assert self.taken[store.number] == self.past.keys()
             assert self._only_edges_missing(store)
             assert _summary(store) == _summary(first)
