@@ -7,7 +7,7 @@ header is in two rows, the first and the last of the store, so that no single da
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
@@ -18,6 +18,7 @@ from backends.base import (
     Batch,
     Guard,
     Guards,
+    Reader,
     Row,
     Snapshot,
     check_batch,
@@ -40,20 +41,28 @@ Open = Callable[[bytes, bytes], bytes]
 """Returns the value of a row from its key and its stored bytes."""
 
 
-class SealedSnapshot(Snapshot):
-    """A snapshot of a sealed store."""
+class _SealedReader(Reader):
+    """A reader whose rows are encrypted in `inner`."""
 
-    def __init__(self, inner: Snapshot, open_row: Open) -> None:
-        self._inner = inner
-        self._open_row = open_row
+    inner: Backend | Snapshot
+    _open_row: Open
+
+    def _settled(self) -> Backend | Snapshot:
+        """Return `inner`, ready for a read."""
+        return self.inner
 
     def get(self, key: bytes) -> bytes | None:
         """Return the value of `key`, or None."""
-        return self.multi_get((key,))[0]
+        raw = self._settled().get(key)
+        return None if raw is None or key in HEADERS else self._open_row(key, raw)
 
     def multi_get(self, keys: Sequence[bytes]) -> list[bytes | None]:
         """Return the values of `keys`, in the same order."""
-        return _opened_all(self._settled(), keys, self._open_row)
+        open_row = self._open_row
+        return [
+            None if raw is None or key in HEADERS else open_row(key, raw)
+            for key, raw in zip(keys, self._settled().multi_get(keys), strict=True)
+        ]
 
     def scan(self, start: bytes = b"", end: bytes | None = None, *, reverse: bool = False) -> Iterator[Row]:
         """Return an iterator over the rows with start <= key < end."""
@@ -61,19 +70,28 @@ class SealedSnapshot(Snapshot):
 
     def keys(self, prefix: bytes, limit: int) -> list[bytes]:
         """Return the first `limit` keys that begin with `prefix`, including the keys of damaged values."""
-        return _without_headers(self._settled().keys(prefix, limit + len(HEADERS)))[:limit]
+        found = self._settled().keys(prefix, limit + len(HEADERS))
+        return [key for key in found if key not in HEADERS][:limit]
+
+
+class SealedSnapshot(_SealedReader, Snapshot):
+    """A snapshot of a sealed store."""
+
+    def __init__(self, inner: Snapshot, open_row: Open) -> None:
+        self.inner: Snapshot = inner
+        self._open_row = open_row
 
     def _settled(self) -> Snapshot:
-        """Return the inner snapshot with the settings of this one, which callers change at any time."""
-        self._inner.confirm_missing, self._inner.from_store = self.confirm_missing, self.from_store
-        return self._inner
+        # Callers change the settings of a snapshot at any time.
+        self.inner.confirm_missing, self.inner.from_store = self.confirm_missing, self.from_store
+        return self.inner
 
     def close(self) -> None:
         """Release the snapshot."""
-        self._inner.close()
+        self.inner.close()
 
 
-class SealedBackend(Backend):
+class SealedBackend(_SealedReader, Backend):
     """The rows of `inner`, which are encrypted there.
 
     Args:
@@ -82,7 +100,7 @@ class SealedBackend(Backend):
     """
 
     def __init__(self, inner: Backend, seal: Seal) -> None:
-        self.inner = inner
+        self.inner: Backend = inner
         self.seal: Seal = seal
         self.name = inner.name
         self.capabilities = inner.capabilities
@@ -108,23 +126,6 @@ class SealedBackend(Backend):
     def is_wanted(self) -> bool:
         """Return True if somebody has tried to open the store in vain."""
         return self.inner.is_wanted()
-
-    def get(self, key: bytes) -> bytes | None:
-        """Return the value of `key`, or None."""
-        raw = self.inner.get(key)
-        return None if raw is None or key in HEADERS else self._open_row(key, raw)
-
-    def multi_get(self, keys: Sequence[bytes]) -> list[bytes | None]:
-        """Return the values of `keys`, in the same order."""
-        return _opened_all(self.inner, keys, self._open_row)
-
-    def scan(self, start: bytes = b"", end: bytes | None = None, *, reverse: bool = False) -> Iterator[Row]:
-        """Return an iterator over the rows with start <= key < end."""
-        return _opened_rows(self.inner.scan(start, end, reverse=reverse), self._open_row)
-
-    def keys(self, prefix: bytes, limit: int) -> list[bytes]:
-        """Return the first `limit` keys that begin with `prefix`."""
-        return _without_headers(self.inner.keys(prefix, limit + len(HEADERS)))[:limit]
 
     def read_ahead(self, keys: Sequence[bytes]) -> None:
         """Fetch rows that are probably read soon."""
@@ -180,10 +181,6 @@ class SealedBackend(Backend):
         """Prevent other processes from writing until the end of the block."""
         return self.inner.exclusive()
 
-    def rewrite(self, change: Callable[[Iterator[Row]], Iterable[Row]]) -> bool:
-        """Replace all rows of the store; see `Backend.rewrite`."""
-        return reseal(self, self.seal, change)
-
     def purge(self) -> bool:
         """Remove all deleted and replaced bytes from the store's own files."""
         return self.inner.purge()
@@ -219,21 +216,10 @@ class SealedBackend(Backend):
         return value
 
 
-def _opened_all(inner: Backend | Snapshot, keys: Sequence[bytes], open_row: Open) -> list[bytes | None]:
-    return [
-        None if raw is None or key in HEADERS else open_row(key, raw)
-        for key, raw in zip(keys, inner.multi_get(keys), strict=True)
-    ]
-
-
 def _opened_rows(rows: Iterator[Row], open_row: Open) -> Iterator[Row]:
     for key, raw in rows:
         if key not in HEADERS:
             yield key, open_row(key, raw)
-
-
-def _without_headers(keys: list[bytes]) -> list[bytes]:
-    return [key for key in keys if key not in HEADERS]
 
 
 def read_header(inner: Backend) -> Header | None:
@@ -286,11 +272,7 @@ def opened(inner: Backend, key: str | Seal | None) -> Backend:
     return SealedBackend(inner, seal)
 
 
-def reseal(
-    backend: Backend,
-    seal: Seal | None,
-    change: Callable[[Iterator[Row]], Iterable[Row]] = iter,
-) -> bool:
+def reseal(backend: Backend, seal: Seal | None) -> bool:
     """Encrypt all rows of an open store anew, or decrypt them if `seal` is None. Then close the store.
 
     If the process is killed at any point, all rows are as before, or all are as wished.
@@ -305,8 +287,7 @@ def reseal(
     inner = sealed.inner if sealed else backend
 
     def changed(rows: Iterator[Row]) -> Iterator[Row]:
-        plain = _opened_rows(rows, sealed._open_row) if sealed else rows
-        for key, value in change(plain):
+        for key, value in _opened_rows(rows, sealed._open_row) if sealed else rows:
             yield key, value if seal is None else seal.close(key, value)
         if seal is not None:
             yield from _header_rows(replace(seal.header, clean=False))
