@@ -8,7 +8,7 @@ from engine.ledger.layout import erasure_key
 from engine.ledger.merging import ForeignHeads, known_of_atom, known_of_edge
 from engine.store.store import Store
 from engine.sync.originals import Written, entries_of, opened, record_of
-from proofs.events import AtomDetail, EdgeDetail, Header
+from proofs.events import AtomDetail, EdgeDetail, EventKind, Header
 
 
 def without_destroyed(store: Store, part: Written) -> Written:
@@ -30,6 +30,8 @@ def without_destroyed(store: Store, part: Written) -> Written:
 
 def _is_kept(rows: Reader, heads: ForeignHeads, part: Written, header: Header) -> bool:
     detail = header.detail
+    if header.kind is EventKind.ERASED:
+        return True
     if isinstance(detail, AtomDetail):
         ends = [detail.id]
     elif isinstance(detail, EdgeDetail):

@@ -76,6 +76,8 @@ def texts(engine: Engine) -> list[str]:
 def state(engine: Engine) -> dict[str, Any]:
     """Return what all devices must agree on after a full exchange."""
     return {
+        "digest": engine.root(state=True).state,
+        "hits": [(hit.id, hit.score) for hit in engine.recall("kettle oak gate", limit=20).hits],
         "live": sorted((atom.id, engine.get(atom.id).tags) for atom in engine.find(limit=1000)),
         "texts": texts(engine),
     }

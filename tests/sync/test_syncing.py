@@ -72,6 +72,11 @@ def test_devices_agree_after_a_full_exchange(family: Family, number: int) -> Non
     for one in states:
         assert one == states[0]
     assert all(device.verify().ok for device in devices)
+    # What a removed device wrote stays, and a new device gets it from the one that removed it.
+    family.phrase = devices[0].sync_remove("b")
+    (new,) = family.join("new")
+    family.exchange([devices[0], *devices[2:], new])
+    assert state(new) == state(devices[2]) == states[0]
 
 
 def device_name(family: Family, device: Engine) -> str:
@@ -265,6 +270,7 @@ def test_a_removed_device_leaves_what_it_wrote(family: Family) -> None:
     family.exchange()
     kept = a.add("The oak beside the gate.").id
     gone = a.add("The combination is seventeen left.").id
+    a.erase(a.add("Never mind.").id, reason="a mistake")
     a.sync(), b.sync()
     b.erase(gone, reason="private")
     phrase = b.sync_remove("a")
