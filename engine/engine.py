@@ -79,6 +79,7 @@ if TYPE_CHECKING:
     from engine.query.history.why import Origin
     from engine.query.recall.recall_answer import Recall
     from engine.query.recall.recall_config import RecallConfig
+    from engine.query.source_list import SourceSummary
     from engine.store.revert import Undone
     from engine.store.status import Status
     from engine.sync.family import SyncStatus
@@ -1667,6 +1668,19 @@ class Engine:
         wanted = narrowed(filters, narrow)
         with self.view.at(as_of) as view, view.filterable(wanted) as rows:
             return recent(rows, limit=limit, offset=offset, filters=wanted)
+
+    @operation(Scope.READ)
+    def sources(self, *, limit: int = 100, as_of: AsOf | None = None) -> list[SourceSummary]:
+        """Return the sources of live atoms, the one that changed last first, each with its number of atoms.
+
+        Args:
+            limit: The maximum number of sources, 1 to 10,000.
+            as_of: List the sources of this moment.
+        """
+        from engine.query.source_list import sources
+
+        with self._searching(as_of) as (view, rows):
+            return sources(rows, view.store.index.view(rows).facts, limit)
 
     @operation(Scope.READ)
     def log(self, start: int = 0, stop: int | None = None) -> Iterator[HistoryItem]:

@@ -28,6 +28,7 @@ from engine.query.history.diff import Diff, Revertible
 from engine.query.history.recent import Added
 from engine.query.history.why import Origin
 from engine.query.recall.recall_answer import Recall
+from engine.query.source_list import SourceSummary
 from engine.store.past import AsOf
 from engine.store.replay import Progress, Stage
 from engine.store.revert import Undone
@@ -265,6 +266,7 @@ class Memory(Protocol):
     def settle(self, file: str, hand: str, keep: str) -> Receipt: ...
     @property
     def size(self) -> int: ...
+    def sources(self, *, limit: int = 100, as_of: AsOf | None = None) -> list[SourceSummary]: ...
     def status(self) -> Status: ...
     def structured_graph(
         self,

@@ -71,7 +71,7 @@ async function answerOf(path, options) {
 export const memories = () => answerOf("/v1/memories", { method: "GET" });
 
 /** The operations that can be asked about an earlier moment. */
-const TIMED = ["across", "bright_nodes", "context", "duplicates", "edges", "explore", "find", "get", "page", "recall", "recent", "structured_graph", "tags", "titles", "why"];
+const TIMED = ["across", "bright_nodes", "context", "duplicates", "edges", "explore", "find", "get", "page", "recall", "recent", "sources", "structured_graph", "tags", "titles", "why"];
 
 /** The operations of one memory, as it is, or as it was after the event `moment`. */
 export class Memory {

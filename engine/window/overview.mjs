@@ -13,19 +13,21 @@ import { NO_FILTERS } from "./routes.mjs";
 import { tagWord } from "./search.mjs";
 
 const TAGS_MAX = 24;
-/** So many of the atoms that were added last are looked through for their sources. */
-const RECENT = 200;
+const PAGES_MAX = 30;
+const RECENT = 10;
 const SHOWN_MAX = 18;
 const NAMES_MAX = 1_000;
 
 export async function overview(given) {
   const { memory, route, signal } = given;
   const moment = route.moment();
-  // The tags of a large memory take a second to count: only what shows them waits for them.
-  const tags = memory.call("tags", {}, signal);
-  const [status, open, recent, entities] = await Promise.all([
+  // The tags of a large memory take a second to count: they are counted after the pages are shown.
+  let count;
+  const tags = new Promise((resolve) => (count = () => resolve(memory.call("tags", {}, signal))));
+  const [status, open, sources, recent, entities] = await Promise.all([
     moment === null ? memory.call("status", {}, signal) : null,
     moment === null ? memory.call("conflicts", {}, signal) : [],
+    memory.call("sources", { limit: PAGES_MAX }, signal),
     memory.call("recent", { limit: RECENT }, signal),
     memory.call("find", { kinds: ["entity"], limit: NAMES_MAX }, signal),
   ]);
@@ -37,7 +39,7 @@ export async function overview(given) {
       element("h2", { class: "atom-title" }, moment === null ? "What is in this memory?" : "What was in this memory?"),
       ...(isEmpty ? empty(memory) : [element("p", { class: "muted" }, ...(moment === null ? countsOf(status) : [`There were ${counted(moment + 1, "event")}. Ask a question about this moment.`])), ...(moment === null ? news(status, open, given) : [])]),
     ),
-    ...(isEmpty ? [] : [pagesCard(recent, given), entities.length === 0 ? null : namesCard(entities, tags, given), tagsCard(tags, given)]),
+    ...(isEmpty ? [] : [pagesCard([...sources.map(({ newest }) => newest), ...recent.map(({ atom }) => atom.id)], count, given), entities.length === 0 ? null : namesCard(entities, tags, given), tagsCard(tags, given)]),
   ].filter((node) => node !== null);
 }
 
@@ -81,17 +83,19 @@ function tagsCard(tags, { route }) {
 async function opened(ids, trust, route) {
   const found = await openAtoms(trust, ids);
   const outcomes = [...found.values()].map((atom) => ({ error: atom instanceof Error ? atom : null, altered: [] }));
-  const rows = (row) => [...found].map(([id, atom]) => (atom instanceof Error ? element("li", {}, atomLink(id, atom, route)) : proved(`recent ${id}`, row(atom))));
+  const rows = (row, shown = found) => [...found].filter(([id]) => shown.has(id)).map(([id, atom]) => (atom instanceof Error ? element("li", {}, atomLink(id, atom, route)) : proved(`recent ${id}`, row(atom))));
   return { found, rows, marks: summary(trust, "text", outcomes) };
 }
 
-function pagesCard(recent, { trust, route }) {
-  const newest = new Map();
-  for (const { atom } of recent) if (!newest.has(atom.source ?? atom.id)) newest.set(atom.source ?? atom.id, atom.id);
+/** Open the newest atom of each source, which names the source, and the newest atoms of all; then do what is `next`. */
+function pagesCard(ids, next, { trust, route }) {
   return later(async () => {
-    const { found, rows, marks } = await opened([...newest.values()].slice(0, 2 * SHOWN_MAX), trust, route);
-    const dated = [...found.values()].filter((atom) => !(atom instanceof Error) && atom.created !== null);
-    return [[...marks, unprovable("That these are the newest")], [...part("Pages and conversations", rows((atom) => pageRow(atom, route))), ...part("Days", dayRows(dated, route))]];
+    const { found, rows, marks } = await opened([...new Set(ids)], trust, route).finally(next);
+    const atoms = [...found].filter(([, atom]) => !(atom instanceof Error));
+    const isFirst = ([id, { source }]) => source === null || atoms.find(([, other]) => other.source === source)[0] === id;
+    const shown = new Set([...found].filter(([, atom]) => atom instanceof Error).concat(atoms.filter(isFirst)).map(([id]) => id));
+    const dated = atoms.map(([, atom]) => atom).filter(({ created }) => created !== null);
+    return [[...marks, unprovable("That these are the newest")], [...part("Pages and conversations", rows((atom) => pageRow(atom, route), shown)), ...part("Days", dayRows(dated, route))]];
   });
 }
 

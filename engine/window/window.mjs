@@ -26,8 +26,8 @@ import { upkeep } from "./upkeep.mjs";
 const QUICK = ["hits", "context"];
 /** The views that stand in the address; without one, the page searches. */
 const VIEWS = { graph: graphed, time: timeline, upkeep, write: writing };
-/** So many of the atoms that were added last are looked through for the words of filters. */
-const RECENT = 500;
+/** So many sources are suggested as filters. */
+const WORDS = 500;
 const at = (id) => document.getElementById(id);
 
 /** The memory that is shown, or null as long as none can be. */
@@ -233,10 +233,9 @@ function showForm(open) {
   const add = (part, word) => go({ ...route.withFilter(part, word), view: null });
   const words = async () => {
     const now = given().memory;
-    const [{ people, dreamer }, recent] = await Promise.all([now.call("tags"), now.call("recent", { limit: RECENT })]);
+    const [{ people, dreamer }, sources, recent] = await Promise.all([now.call("tags"), now.call("sources", { limit: WORDS }), now.call("recent")]);
     const tags = Object.entries({ ...dreamer, ...people }).sort(([, one], [, other]) => other - one).map(([tag]) => tag);
-    const some = (wordsOf) => [...new Set(recent.flatMap(({ atom }) => wordsOf(atom)))];
-    return { tags, buckets: some(({ buckets }) => buckets), sources: some(({ source }) => (source === null ? [] : [source])) };
+    return { tags, buckets: [...new Set(recent.flatMap(({ atom }) => atom.buckets))], sources: sources.map(({ source }) => source) };
   };
   at("narrow").replaceChildren(filterForm(add, words, () => showForm(false)));
   return at("narrow").querySelector("select").focus();

@@ -85,6 +85,7 @@ QUERIES: dict[str, tuple[tuple[Any, ...], dict[str, Any]]] = {
         {"explain": True, "meta": {"time": 5}, "since": NEW_YEAR},
     ),
     "recent": ((), {"limit": 2}),
+    "sources": ((), {"limit": 2}),
     "resolve": (("KETTLE",), {}),
     "revertible": ((1,), {"actor": "user"}),
     "root": ((), {"as_of": 2}),

@@ -72,7 +72,7 @@ def staged() -> Iterator[None]:
 
 def demonstrated(folder: Path) -> Demonstration:
     """Make the store of the demonstration, and work with it."""
-    url = f"sqlite:{folder / 'demo.db'}"
+    url = str(folder / "demo")  # the demonstration makes a mirror beside it
     with staged():
         with redirect_stdout(StringIO()):
             runpy.run_path(str(ROOT / "examples" / "demo.py"))["main"](url)
@@ -155,7 +155,6 @@ def upkeep(window: Window, shown: Demonstration) -> None:
     """What a person may want to settle."""
     del shown
     window.visit(urlencode({"view": "upkeep"}))
-    window.page.wait_for_function("() => document.querySelector('#list [aria-busy=\"true\"]') === null")
 
 
 def refused(window: Window, shown: Demonstration) -> None:
@@ -174,10 +173,18 @@ def refused(window: Window, shown: Demonstration) -> None:
     window.visit(urlencode({"q": "rebuild followers"}))
 
 
+def page(window: Window, shown: Demonstration) -> None:
+    """A page as one text."""
+    del shown
+    window.visit(urlencode({"page": "notes/operations.md"}))
+
+
 VIEWS: Final[dict[str, Callable[[Window, Demonstration], None]]] = {
-    view.__name__: view for view in (search, read, graph, time, upkeep, refused)
+    view.__name__: view for view in (search, read, page, graph, time, upkeep, refused)
 }
-NAMES: Final = {f"{view}-{theme}.webp" for view in VIEWS for theme in THEMES}
+BEFORE: Final = {f"before-{view}.webp" for view in ("search", "read")}
+"""The names of the pictures of an earlier window, which are kept as they are."""
+NAMES: Final = {f"{view}-{theme}.webp" for view in VIEWS for theme in THEMES} | BEFORE
 """The names of all pictures."""
 
 TO_WEBP: Final = """async (png) => {

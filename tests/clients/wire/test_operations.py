@@ -65,6 +65,7 @@ CALLS: dict[str, dict[str, Any]] = {
     "history": {"id": "TEA"},
     "recall": {"query": "kettle", "explain": True, "as_of": 2},
     "recent": {"limit": 5, "meta": {"at": 5}},
+    "sources": {"limit": 5, "as_of": 2},
     "resolve": {"id": "TEA"},
     "revertible": {"start": 1, "actor": "user"},
     "root": {},
