@@ -16,9 +16,7 @@ from engine.cli.cli_session import Session
 from engine.cli.command_declaration import Natural, Positive, at_least, command
 from engine.cli.shared_options import AsOf, FilterOptions
 from engine.cli.shown_parts import Shown
-from engine.query.explore.explore_actions import Program
 from engine.query.explore.explore_answers import Answer, Hints, Neighbors, plain, text_of
-from engine.query.explore.explore_policy import LanguagePolicy
 from engine.query.explore.explorer import Explorer
 from engine.query.explore.quotes import text_of_quotes
 from engine.query.explore.state import Exploration, Step
@@ -44,7 +42,6 @@ class Cost(TypedDict):
 @command(
     "engine explore 'How does the daemon handle authentication?'",
     "engine explore 'who descales the kettle?' --budget 500 --steps 5",
-    "engine explore 'who descales the kettle?' --decide ./decide.sh",
 )
 def explore(
     session: Session,
@@ -52,7 +49,6 @@ def explore(
     *,
     budget: Annotated[int, at_least(200)] = 2000,
     steps: Positive = 10,
-    decide: str | None = None,
     as_of: AsOf | None = None,
     superseded: bool = False,
     **narrow: Unpack[FilterOptions],
@@ -60,22 +56,20 @@ def explore(
     """Answer a question step by step, within a token budget.
 
     Shows each step as it happens, the collected context, its cost, and the answer: sentences of the atoms
-    that were read. Without --decide, no language model is needed, and the same store gives the same steps.
+    that were read. No language model is needed, and the same store gives the same steps.
 
     Args:
         budget: The maximum number of tokens of all steps together.
         steps: The maximum number of steps, 1 to 10.
-        decide: `COMMAND` A program that decides each step: prompt on stdin, action on stdout within 120 s.
     """
 
     def happened(step: Step) -> None:
         for item in _step(step):
             session.out.show(item)
 
-    policy = None if decide is None else LanguagePolicy(Program(decide))
     with session.engine() as engine:
         exploration = engine.explore(
-            " ".join(query), policy=policy, on_step=happened, budget=budget, steps=steps, as_of=as_of,
+            " ".join(query), on_step=happened, budget=budget, steps=steps, as_of=as_of,
             superseded=superseded, **narrow,
         )  # fmt: skip
     return _show_exploration(session.out, exploration)

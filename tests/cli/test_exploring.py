@@ -8,7 +8,6 @@ import pty
 import re
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -151,10 +150,6 @@ def _all(terminal: int) -> bytes:
         (["unrelate", "Mind", "is", "never heard of"], 3),
         (["explore", "kettle", "--budget", "199"], 2),
         (["explore", "kettle", "--steps", "11"], 2),
-        (["explore", "kettle", "--decide", "no-such-program"], 3),
-        (["explore", "kettle", "--decide", "false"], 1),
-        (["explore", "kettle", "--decide", "printf '\\377'"], 1),
-        (["explore", "kettle", "--decide", "yes PEEK(0000)"], 1),
     ],
     ids=lambda value: str(value)[:50],
 )
@@ -164,38 +159,6 @@ def test_a_mistake_has_its_exit_code(filled: Cli, args: list[str], code: int) ->
     assert found.code == code, (found.out, found.err)
     assert "Traceback" not in found.err
     assert filled("--json", *args).envelope["status"] == "error"
-
-
-@pytest.mark.parametrize(
-    ("reply", "stopped"), [("ANSWER", "answered"), ("I think PEEK(0000) is best", "refused"), ("", "refused")]
-)
-def test_a_program_decides(filled: Cli, tmp_path: Path, reply: str, stopped: str) -> None:
-    """The output of the program is an action, or is refused twice; the prompt escapes content."""
-    script, prompts = tmp_path / "decide.sh", tmp_path / "prompts"
-    script.write_text(f"#!/bin/sh\ncat >> '{prompts}'\nprintf '%s' '{reply}'\n")
-    script.chmod(0o755)
-    found = filled("--json", "explore", "kettle", "--decide", str(script))
-    assert found.code == 0, found.err
-    assert found.data["stopped"] == stopped
-    prompt = prompts.read_text(encoding="utf-8")
-    assert dangerous(prompt) == []
-    assert not re.search("<[A-Za-z/|!?]", prompt)
-
-
-def test_too_many_actions_end_with_the_steps(filled: Cli, tmp_path: Path) -> None:
-    """A program that never answers is called for ten steps."""
-    script, count = tmp_path / "decide.py", tmp_path / "count"
-    script.write_text(
-        f"#!{sys.executable}\nimport os\npath = {str(count)!r}\n"
-        "n = os.path.getsize(path) if os.path.exists(path) else 0\n"
-        "open(path, 'a').write('x')\n"
-        f"print('EXPAND(%s)' % {[id_of(number + 1) for number in range(12)]!r}[n])\n"
-    )
-    script.chmod(0o755)
-    found = filled("--json", "explore", "kettle", "--decide", str(script), "--budget", "100000")
-    assert found.code == 0, found.err
-    assert len(found.data["steps"]) == 10
-    assert found.data["stopped"] == "steps used up"
 
 
 def test_the_past_is_explored(filled: Cli) -> None:

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from engine import Add, Engine, Relate
 from engine.base.errors import EngineError
-from engine.query.explore.explore_actions import Program
 from tests.query.recall.support import id_of
 from tests.support.engines import engine_on, unchanged_by
 
@@ -141,12 +140,3 @@ def test_a_bad_unrelation_is_refused(engine: Engine, field: str, value: Any) -> 
             engine.unrelate(**(given_there | {field: value}))
 
     assert unchanged_by(engine, unrelate)
-
-
-@pytest.mark.parametrize(
-    "command", [None, 5, b"cat", "", " ", "'open", "no-such-program", "a\x00b", "/", ["cat"]]
-)
-def test_what_is_no_command_cannot_decide(command: Any) -> None:
-    """An invalid decision command raises an error before anything runs."""
-    with pytest.raises(EngineError):
-        Program(command)
