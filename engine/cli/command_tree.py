@@ -43,7 +43,10 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         ),
         "merge": ("duplicate_commands", "Merge an atom into its near-duplicate."),
         "unmerge": ("duplicate_commands", "Undo a merge."),
-        "settle": ("duplicate_commands", "Settle a conflict between a file and a change by hand."),
+        "settle": (
+            "duplicate_commands",
+            "Settle a conflict: keep the text of a file or of a change by hand, or the version of a device.",
+        ),
         "revert": ("history_commands", "Undo events by appending events that do the opposite."),
     },
     "Query": {
@@ -55,7 +58,10 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "edges": ("edge_commands", "List the edges of an atom, or of all pieces of a page."),
         "tags": ("edge_commands", "List the tags, each with its number of atoms."),
         "duplicates": ("duplicate_commands", "List groups of near-duplicate atoms."),
-        "conflicts": ("duplicate_commands", "List texts of files that conflict with changes by hand."),
+        "conflicts": (
+            "duplicate_commands",
+            "List texts that were changed in two places: a file and the memory, or two devices.",
+        ),
         "history": ("history_commands", "List all events of an atom, oldest first."),
         "diff": ("history_commands", "Show what changed between two moments."),
         "why": ("history_commands", "Show where an atom comes from and who changed it."),
