@@ -5,7 +5,6 @@ Other commands use `compared` and `contradicted` to compare checkpoints and to s
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -34,7 +33,6 @@ from engine.trust.notes.signing import load_key, new_key
 from engine.trust.notes.trusted_keys import Judged, Trust, added, judge, merged, read_note, require
 from proofs.errors import ProofError
 from proofs.note import Note, format_note, origin_of, parse_note, store_id_of
-from proofs.vkey import parse_vkey
 
 
 @command("engine checkpoint", "engine checkpoint --key ~/keys/notes -o notes.checkpoint")
@@ -49,11 +47,6 @@ def checkpoint(session: Session, *, key: str | None = None, out: str | None = No
         key: `FILE` Sign the checkpoint with this key.
         out: `-o FILE` Write the checkpoint to this file, not to stdout.
     """
-    if key is not None and _is_vkey(key) and not os.path.exists(key):  # noqa: PTH110  see _no_files
-        raise InvalidInputError(
-            "--key needs the file of a signing key, but this is a verifier key",
-            hint="example: --key notes.key; `engine key new` creates one",
-        )
     out = None if out == STDIN else out
     earlier = None if out is None else _earlier(Path(out), session.place(), signed=key is not None)
     checkpoints = () if earlier is None else (earlier.checkpoint,)
@@ -149,8 +142,6 @@ def verify_checkpoint(
     """
     if add is not None and file == STDIN:
         raise InvalidInputError("--add writes to FILE, so FILE cannot be stdin")
-    _refuse_files("--key", keys)
-    _refuse_files("--witness", witnesses)
     trust = Trust.of(keys, witnesses, threshold)
     note = read_note(file)
     old = None if since is None else read_note(since)
@@ -273,29 +264,6 @@ def key(session: Session, action: str, file: str | None = None, *, name: str | N
         verifier = load_key(Path(file)).verifier
     data = {"file": file, "name": verifier.name, "key_id": verifier.key_id.hex(), "vkey": verifier.vkey}
     return session.out.answer(data, [verifier.vkey])
-
-
-def _is_vkey(text: str) -> bool:
-    try:
-        parse_vkey(text)
-    except ProofError:
-        return False
-    return True
-
-
-def _refuse_files(option_name: str, keys: tuple[str, ...]) -> None:
-    """Reject file names where verifier keys are expected.
-
-    Raises:
-        InvalidInputError: a value is not a verifier key, but a file of that name exists.
-    """
-    for one in keys:
-        # Not Path.is_file, which raises if the text is too long for a file name.
-        if not _is_vkey(one) and os.path.isfile(one):  # noqa: PTH113
-            raise InvalidInputError(
-                f"{option_name} needs a verifier key, but {one} is a file",
-                hint=f"give the content of the file: {option_name} $(cat {one.removesuffix('.vkey')}.vkey)",
-            )
 
 
 UNNAMED = "checkpoint"

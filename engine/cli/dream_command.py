@@ -154,7 +154,7 @@ def _next(report: DreamReport, since: int) -> Iterator[str]:
         undo = f"`engine revert --actor dreamer --since {since}` undoes this"
         yield f"`engine tags` and `engine explore_neighbors NAME` show the result; {undo}"
     if report.duplicates:
-        yield "`engine duplicates` lists near-twins; with --merge, it merges the nearest ones"
+        yield "`engine duplicates` lists near-twins, and `engine merge` merges two"
 
 
 def _merge(group: DuplicateGroup) -> str:

@@ -4,7 +4,7 @@ The widely used MCP memory server has the same data model. Entities, observation
 atoms and edges; `KnowledgeGraph` documents the mapping and its guarantees.
 """
 
-from engine.knowledge.graph import AnswerLimitError, KnowledgeGraph
+from engine.knowledge.graph import KnowledgeGraph
 from engine.knowledge.graph_values import Deleted, Entity, Knowledge, Observed, Relation
 
-__all__ = ["AnswerLimitError", "Deleted", "Entity", "Knowledge", "KnowledgeGraph", "Observed", "Relation"]
+__all__ = ["Deleted", "Entity", "Knowledge", "KnowledgeGraph", "Observed", "Relation"]

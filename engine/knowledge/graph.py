@@ -8,7 +8,7 @@ from typing import Final, TypeVar
 
 from backends.base import Reader
 from engine.base.characters import checked_text
-from engine.base.errors import BatchLimitError, InvalidInputError, LimitError, translated
+from engine.base.errors import BatchLimitError, InvalidInputError, translated
 from engine.base.limits import QUERY_BYTES_MAX
 from engine.base.model import Direction
 from engine.base.validation import several
@@ -23,7 +23,6 @@ from engine.ledger.layout import atom_key
 from engine.ledger.queries import bodies_of, edges_at, ids_at, records_of
 from engine.ledger.records import AtomRecord, EdgeRecord, decode_atom, type_name
 from engine.store.store import Store
-from engine.text.token_estimate import estimate_tokens
 from proofs.leaves import Group, State
 
 _IN_PARTS: Final = "use several calls; if an entity has thousands of observations, delete these first"
@@ -117,42 +116,28 @@ class KnowledgeGraph:
             GraphCommand(graph_commands.delete_relations, _checked_types(relations, Relation, "relations"))
         )
 
-    def read_graph(self, *, tokens_max: int | None = None) -> Knowledge:
-        """Return all entities and relations.
-
-        Raises:
-            AnswerLimitError: the texts of the answer cost over `tokens_max` tokens, even without the JSON
-                around them.
-        """
-        with self._reader(tokens_max) as reader:
+    def read_graph(self) -> Knowledge:
+        """Return all entities and relations."""
+        with self._reader() as reader:
             return reader.whole()
 
-    def search_nodes(self, query: str, *, tokens_max: int | None = None) -> Knowledge:
+    def search_nodes(self, query: str) -> Knowledge:
         """Return the entities whose name, type or observations contain `query`, ignoring case.
 
         The relations that begin or end at one of these entities are included. Reads the whole graph.
-
-        Raises:
-            AnswerLimitError: the texts of the answer cost over `tokens_max` tokens, even without the JSON
-                around them.
         """
         wanted = checked_text(query, "query", QUERY_BYTES_MAX).lower()
 
         def matches(entity: Entity) -> bool:
             return any(wanted in text.lower() for text in (entity.name, entity.type, *entity.observations))
 
-        with self._reader(tokens_max) as reader:
+        with self._reader() as reader:
             return reader.chosen(matches)
 
-    def open_nodes(self, names: Iterable[str], *, tokens_max: int | None = None) -> Knowledge:
-        """Return the entities with these names, and the relations that begin or end at one of these entities.
-
-        Raises:
-            AnswerLimitError: the texts of the answer cost over `tokens_max` tokens, even without the JSON
-                around them.
-        """
+    def open_nodes(self, names: Iterable[str]) -> Knowledge:
+        """Return the entities with these names, and the relations that begin or end at one of them."""
         items = _checked_types(names, str, "names")
-        with self._reader(tokens_max) as reader:
+        with self._reader() as reader:
             return reader.named(items)
 
     def _apply(self, command: GraphCommand[Item, Outcome]) -> Outcome:
@@ -164,9 +149,9 @@ class KnowledgeGraph:
         return command.outcome
 
     @contextmanager
-    def _reader(self, tokens_max: int | None) -> Iterator[GraphReader]:
+    def _reader(self) -> Iterator[GraphReader]:
         with translated(), self._store.view(self._store.tags) as rows:
-            yield GraphReader(rows, self._store.identity.id_key, tokens_max)
+            yield GraphReader(rows, self._store.identity.id_key)
 
 
 def _checked_types(values: object, kind: type[Model], what: str) -> tuple[Model, ...]:
@@ -182,20 +167,12 @@ Predicate = Callable[[Entity], bool]
 """A function that returns True if the answer should contain the entity."""
 
 
-class AnswerLimitError(LimitError):
-    """The error that is raised if an answer would cost more tokens than the caller allows."""
-
-
 class GraphReader:
-    """The knowledge graph in a snapshot in which the follower `tags` is at the head.
+    """The knowledge graph in a snapshot in which the follower `tags` is at the head."""
 
-    Reading raises AnswerLimitError if the answer costs more than `tokens_max` tokens.
-    """
-
-    def __init__(self, rows: Reader, id_key: bytes, tokens_max: int | None = None) -> None:
+    def __init__(self, rows: Reader, id_key: bytes) -> None:
         self._rows = rows
         self._id_key = id_key
-        self._left = tokens_max
         self._names: dict[bytes, str | None] = {}
 
     def chosen(self, wanted: Predicate) -> Knowledge:
@@ -238,7 +215,6 @@ class GraphReader:
                 if not implied:
                     continue
             elif wanted(entity):
-                self._charge(entity.name, entity.type, *entity.observations)
                 entities.append(entity)
             else:
                 continue
@@ -247,8 +223,6 @@ class GraphReader:
                 edges[edge.src, edge.type, edge.dst] = edge
         relations.extend(self._relations(list(edges.values())))
         relations.sort(key=lambda item: item[0])
-        for _, relation in relations:
-            self._charge(relation.src, relation.type, relation.dst)
         return Knowledge(tuple(entities), tuple(relation for _, relation in relations))
 
     def _entity(
@@ -293,11 +267,3 @@ class GraphReader:
         ]
         for record, body in zip(records, bodies_of(self._rows, records), strict=True):
             self._names[record.id] = body.content
-
-    def _charge(self, *texts: str) -> None:
-        """Subtract the tokens of some texts from the remaining tokens, or raise AnswerLimitError."""
-        if self._left is None:
-            return
-        self._left -= sum(map(estimate_tokens, texts))
-        if self._left < 0:
-            raise AnswerLimitError("the answer would cost more tokens than `tokens_max` allows")

@@ -14,7 +14,6 @@ that contain JSON, `<` and `>` are escaped.
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import suppress
 from operator import itemgetter
 from typing import TYPE_CHECKING, Final
 
@@ -154,13 +153,11 @@ def _reads(
     """
 
     def run(engine: Engine, arguments: Arguments) -> Fields:
-        from engine.knowledge import AnswerLimitError, graph_values
+        from engine.knowledge import graph_values
         from engine.text.token_estimate import estimate_tokens
 
-        fields = None
-        with suppress(AnswerLimitError):
-            fields = graph_values.graph_as_json(read(_graph(engine), arguments))
-        if fields is None or estimate_tokens(_text(fields)) > READ_TOKENS_MAX:
+        fields = graph_values.graph_as_json(read(_graph(engine), arguments))
+        if estimate_tokens(_text(fields)) > READ_TOKENS_MAX:
             raise LimitError(f"the answer would cost more than {READ_TOKENS_MAX:,} tokens", hint=instead)
         return fields
 
@@ -202,7 +199,7 @@ _READ_GRAPH: Final = _reads(
     "read_graph",
     "Read the whole knowledge graph.",
     _answer(),
-    lambda graph, given: graph.read_graph(tokens_max=READ_TOKENS_MAX),
+    lambda graph, given: graph.read_graph(),
     "use search_nodes or open_nodes: the graph is too large to read in one answer",
 )
 
@@ -259,14 +256,14 @@ PROFILE: Final = Profile(
             "search_nodes",
             "Find entities of the knowledge graph whose name, type or observations contain a text.",
             _answer(query=text("The text to search for; case is ignored", most=_QUERY_CHARS_MAX)),
-            lambda graph, given: graph.search_nodes(given["query"], tokens_max=READ_TOKENS_MAX),
+            lambda graph, given: graph.search_nodes(given["query"]),
             "search for a less common text, or use open_nodes with names",
         ),
         _reads(
             "open_nodes",
             "Read entities of the knowledge graph by their names.",
             _answer(names=_list(_name(), "The names of the entities")),
-            lambda graph, given: graph.open_nodes(given["names"], tokens_max=READ_TOKENS_MAX),
+            lambda graph, given: graph.open_nodes(given["names"]),
             "open fewer entities in one call",
         ),
     ),

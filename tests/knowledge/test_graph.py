@@ -22,7 +22,7 @@ from engine.base.errors import (
 from engine.base.model import Direction, Edge
 from engine.base.validation import show_id
 from engine.commands import Link, RegisterType, Relate, Revise, Tombstone
-from engine.knowledge import AnswerLimitError, Deleted, Entity, Knowledge, KnowledgeGraph, Observed, Relation
+from engine.knowledge import Deleted, Entity, Knowledge, KnowledgeGraph, Observed, Relation
 from engine.knowledge.graph_commands import (
     GraphCommand,
     add_observations,
@@ -324,14 +324,6 @@ def test_deleting_what_could_not_be_is_silent(engine: Engine, graph: KnowledgeGr
     assert graph.delete_relations([Relation("Alice", "\udc80", "Bob")]).count == 0
     assert graph.open_nodes(["\udc80"]) == Knowledge()
     assert engine.size == size
-
-
-def test_a_graph_over_its_budget_is_refused(graph: KnowledgeGraph) -> None:
-    """Reading raises an error as soon as the texts exceed the budget."""
-    assert graph.read_graph(tokens_max=100) == graph.read_graph()
-    for read in (graph.read_graph, lambda **given: graph.open_nodes(["Alice"], **given)):
-        with pytest.raises(AnswerLimitError):
-            read(tokens_max=5)
 
 
 def test_the_actor_and_provenance_of_what_is_written() -> None:

@@ -280,7 +280,7 @@ def test_answers_have_a_bound(memory: Memory) -> None:
 def test_the_bound_counts_the_layout_too(memory: Memory) -> None:
     """The bound counts the indentation of the JSON, too."""
     KnowledgeGraph(memory.engine.store).create_entities([Entity(f"e{at}") for at in range(1_000)])
-    assert KnowledgeGraph(memory.engine.store).read_graph(tokens_max=5_000).entities
+    assert KnowledgeGraph(memory.engine.store).read_graph().entities
     assert called(memory, "read_graph")[2]
 
 
