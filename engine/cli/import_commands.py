@@ -288,8 +288,6 @@ def files_lines(report: IngestReport, *, dry_run: bool = False, full: bool = Fal
     yield line(
         "links", f"{report.linked:,} new, {report.unlinked:,} removed, {report.unresolved_links:,} unresolved"
     )
-    if report.left_out:
-        yield line("left out", f"{report.left_out:,} comments and badges")
     if report.conflicts or report.open_conflicts:
         hint = "" if dry_run else "; `engine conflicts` lists them"
         yield line("conflicts", f"{report.conflicts:,} new, {report.open_conflicts:,} open{hint}")

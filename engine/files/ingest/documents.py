@@ -91,10 +91,7 @@ class Piece:
     """A part of a document. The text of the part becomes the content of one atom."""
 
     content: str
-    """A slice of the decoded file, without blank lines at its start and end; never entirely blank.
-
-    Comments and badges are left out (`engine.files.ingest.markdown_comments`).
-    """
+    """A slice of the decoded file, without blank lines at its start and end; never entirely blank."""
     title: str | None
     """The title of the atom: one line of at most `TITLE_BYTES_MAX` bytes."""
     tags: tuple[str, ...]
@@ -125,8 +122,6 @@ class Document:
     source: str
     title: str | None
     pieces: tuple[Piece, ...]
-    left_out: int = 0
-    """The number of comments and badges that are in no piece."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,7 +260,7 @@ def _encode(item: Item) -> list[Any]:
         return [item.reason, item.source, item.line, item.kept, item.kind]
     if isinstance(item, JsonLine):
         raise TypeError("lines of JSON Lines files are not sent")
-    return [None, item.source, [item.title, item.left_out], list(map(_values_of, item.pieces)), None]
+    return [None, item.source, item.title, list(map(_values_of, item.pieces)), None]
 
 
 def decode_items(values: list[Any]) -> list[Document | Skipped]:
@@ -284,8 +279,7 @@ def _decode(reason: str | None, source: str, third: Any, fourth: Any, kind: Any)
         )
         for content, title, tags, occurrence, links, created, key, sequence, aliases, meta in fourth
     )  # fmt: skip
-    title, left_out = third
-    return Document(source, title, pieces, left_out)
+    return Document(source, third, pieces)
 
 
 @dataclass(frozen=True, slots=True)

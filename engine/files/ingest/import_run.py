@@ -33,8 +33,6 @@ class IngestReport:
 
     files: int
     pieces: int
-    left_out: int
-    """The number of comments and badges in the files that are in no piece."""
     added: int
     revised: int
     tombstoned: int

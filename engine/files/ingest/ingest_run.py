@@ -157,7 +157,6 @@ class _IngestRun(ImportRun):
         self.sources = RunSources(store, ACTOR, found)
         self._excluded_live: tuple[str, ...] = ()
         self._pieces = 0
-        self._left_out = 0
         # The atom of each JSON line of this run → the number of the line, counted over all files. This takes
         # about 150 bytes for each line.
         self._lines: dict[bytes, int] = {}
@@ -197,7 +196,6 @@ class _IngestRun(ImportRun):
                     self.reports.append(item)
                 elif isinstance(item, Document):
                     self._pieces += len(item.pieces)
-                    self._left_out += item.left_out
                     waiting.append(item)
                 else:
                     line = item.line
@@ -364,7 +362,6 @@ class _IngestRun(ImportRun):
         return IngestReport(
             files=len(self.files),
             pieces=self._pieces,
-            left_out=self._left_out,
             added=count[EventKind.ATOM_ADDED],
             revised=count[EventKind.ATOM_REVISED],
             tombstoned=count[EventKind.ATOM_TOMBSTONED],

@@ -14,18 +14,15 @@ from markdown_it import MarkdownIt
 
 from engine.files.ingest.documents import ATOM_TOKENS, Document, Reference, Skipped
 from engine.files.ingest.field_values import title_of
-from engine.files.ingest.markdown_comments import comments
 from engine.files.ingest.markdown_metadata import marks, read_frontmatter, without_markup
 from engine.files.ingest.pieces import (
     Block,
     Cut,
-    Lines,
     Section,
     Span,
     document,
     file_title,
     split,
-    without,
 )
 from engine.files.ingest.written_dates import date_in_heading
 
@@ -90,8 +87,8 @@ def parse_markdown(
     A file is split at its headings. Sections over `tokens_max` estimated tokens are split further: between
     blocks, list items, lines, sentences or words. A heading without a body is joined to the following
     section; at the end of the file, it is joined to the section before it, as is a section with nothing but
-    addresses of the web. Comments and badges are left out (`markdown_comments`). Except for these,
-    frontmatter and blank lines, each line is in exactly one piece, in order. If nothing is left of a file,
+    addresses of the web. Except for frontmatter and blank lines, each line is in exactly one piece, in order.
+    If nothing is left of a file,
     its only piece is its title, unless the file is blank. Frontmatter that cannot be parsed is kept as
     content and reported. Link reference definitions are kept as text. HTML blocks and code contain no tags
     or links.
@@ -101,9 +98,6 @@ def parse_markdown(
     `content_problem` are skipped and reported.
     """
     front = read_frontmatter(text)
-    gone = comments(text, front.closing if front.broken else front.end)
-    lines = Lines(text, gone)
-    text = without(text, gone)
     outline = _Outline([], [])
     if front.broken:
         # Stop before the closing fence, which would turn the lines above it into a heading.
@@ -111,7 +105,7 @@ def parse_markdown(
     _add(outline, text, front.closing if front.broken else front.end, len(text))
     title = front.title or file_title(source)
     cuts = _cuts(text, outline.blocks, title, tokens_max)
-    if not cuts and title is not None and (front.end or gone):
+    if not cuts and title is not None and front.end:
         cuts = [Cut((0, 0), title, content=title)]
     _place_marks(text, outline.paragraphs, cuts)
     made, skipped = document(
@@ -119,8 +113,6 @@ def parse_markdown(
         tags=front.tags,
         aliases=front.aliases,
         created=front.created,
-        line_at=lines.at,
-        left_out=len(gone),
     )
     if front.broken:
         reason = f"the frontmatter is kept as text: {front.broken}"

@@ -10,11 +10,10 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate, chain, pairwise
+from itertools import pairwise
 from pathlib import PurePosixPath
 from typing import Final
 
@@ -66,19 +65,15 @@ def document(
     tags: tuple[str, ...] = (),
     aliases: tuple[str, ...] = (),
     created: int | None = None,
-    line_at: Callable[[int], int] | None = None,
-    left_out: int = 0,
 ) -> tuple[Document, tuple[Skipped, ...]]:
     """Return the document made of `cuts`, and reports of what was left out.
 
     `cuts` must be in the order of the file. Pieces whose content is invalid (`content_problem`) and tags
     beyond `TAGS_PER_ATOM_MAX` are left out. The tags of the file precede the tags of each piece. The first
     piece has the `aliases`. `created` is the time that is stated in the file, in µs UTC; `time_of_page` says
-    when a date in the name of the file counts. Pieces of a section with a day are of this day. `line_at`
-    returns the number of the line at an offset of `text`. `left_out` is the number of parts that were left
-    out of `text`.
+    when a date in the name of the file counts. Pieces of a section with a day are of this day.
     """
-    line_at = line_at or Lines(text).at
+    line, counted = 1, 0
     created = time_of_page(source, created)
     named = {} if title is None or title == file_title(source) else {PAGE: title}
     seen: Counter[str] = Counter()
@@ -86,7 +81,8 @@ def document(
     skipped: list[Skipped] = []
     for cut in cuts:
         start, end = cut.span
-        line = line_at(start)
+        line += text.count("\n", counted, start)
+        counted = start
         content = text[start:end] if cut.content is None else cut.content
         if (reason := content_problem(content)) is not None:
             skipped.append(Skipped(source, reason, line, kind="text"))
@@ -110,7 +106,7 @@ def document(
             )
         )
         seen[content] += 1
-    return Document(source, title, tuple(pieces), left_out), tuple(skipped)
+    return Document(source, title, tuple(pieces)), tuple(skipped)
 
 
 def distinct_tags(tags: Iterable[str]) -> tuple[str, ...]:
@@ -297,29 +293,3 @@ def _characters(text: str, start: int, end: int, tokens_max: int) -> Iterator[Sp
 
 
 _DIVISIONS: Final = (_lines, _after(_SENTENCES), _after(_WORDS), _characters)
-
-
-class Lines:
-    """Maps the offsets of a text from which parts of a file were left out to the lines of the file."""
-
-    def __init__(self, text: str, left_out: Sequence[Span] = ()) -> None:
-        """Number the lines of a whole file; the spans `left_out` are in order."""
-        self._text = text
-        self._removed = list(accumulate((end - begin for begin, end in left_out), initial=0))
-        self._places = [begin - before for (begin, _), before in zip(left_out, self._removed, strict=False)]
-        self._line, self._counted = 1, 0
-
-    def at(self, offset: int) -> int:
-        """Return the number of the line at an offset of the remaining text. Offsets must be ascending."""
-        offset += self._removed[bisect_right(self._places, offset)]
-        self._line += self._text.count("\n", self._counted, offset)
-        self._counted = offset
-        return self._line
-
-
-def without(text: str, spans: Sequence[Span]) -> str:
-    """Return `text` without `spans`, which are in order."""
-    if not spans:
-        return text
-    edges = [0, *chain.from_iterable(spans), len(text)]
-    return "".join(text[begin:end] for begin, end in zip(edges[::2], edges[1::2], strict=True))
