@@ -45,7 +45,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "unmerge": ("duplicate_commands", "Undo a merge."),
         "settle": (
             "duplicate_commands",
-            "Settle a conflict: keep the text of a file or of a change by hand, or the version of a device.",
+            "Settle a conflict: choose the text that is kept.",
         ),
         "revert": ("history_commands", "Undo events by appending events that do the opposite."),
     },
@@ -60,7 +60,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "duplicates": ("duplicate_commands", "List groups of near-duplicate atoms."),
         "conflicts": (
             "duplicate_commands",
-            "List texts that were changed in two places: a file and the memory, or two devices.",
+            "List texts that were changed in two places.",
         ),
         "history": ("history_commands", "List all events of an atom, oldest first."),
         "diff": ("history_commands", "Show what changed between two moments."),

@@ -119,7 +119,7 @@ def _duplicate(atom: Duplicate, place: str, named: Labels) -> Fields:
 
 @command("engine conflicts", "engine conflicts --json")
 def conflicts(session: Session) -> int:
-    """List texts that were changed in two places: a file and the memory, or two devices.
+    """List texts that were changed in two places.
 
     A conflict arises if a text in a file changes after its atom was revised or hidden by hand, or if two
     devices change a text before they hear of each other. Both versions are kept, and `engine settle` settles
@@ -142,7 +142,7 @@ def conflicts(session: Session) -> int:
     "engine settle 1f0c 0b3d5e7a --keep device",
 )
 def settle(session: Session, file: str, hand: str, *, keep: str = "") -> int:
-    """Settle a conflict: keep the text of a file or of a change by hand, or the version of a device.
+    """Settle a conflict: choose the text that is kept.
 
     If both atoms are live, the atom that is not kept is merged into the other. `engine unmerge` undoes the
     merge, but the conflict stays settled. `engine conflicts` lists the ids.
