@@ -16,7 +16,7 @@ from engine.base.characters import normalized_content
 from engine.base.errors import ConflictError, LimitError, NotFoundError, RefusedError
 from engine.base.model import UNCHANGED, Receipt, Unchanged
 from engine.base.validation import atom_id, show_id
-from engine.commands.known import known_before, refuse_awaited
+from engine.commands.known import is_in_conflict, refuse_awaited
 from engine.commands.transaction import Transaction, receipt
 from engine.ledger.layout import destroyed_key
 from engine.ledger.records import AtomRecord, Lookup, default_id_of, id_of_occurrence
@@ -174,7 +174,7 @@ class Revise(_ReusableFields):
         """Append one event that contains the whole changed atom, or no event if the atom would not change.
 
         If another device has changed the atom at the same time, giving the content that it shows settles the
-        conflict: this is an event.
+        conflict: this is an event. A program with a pipeline, such as the dreamer, changes nothing meanwhile.
 
         Raises:
             NotFoundError: The atom was never recorded.
@@ -197,6 +197,8 @@ class Revise(_ReusableFields):
             tx, record
         ):  # with ==, True and 1 would be equal
             return receipt(record.id, record.state)
+        if tx.pipeline is not None and is_in_conflict(tx, record.id, record.last_seq):
+            return receipt(record.id, record.state)  # a program must not settle what people have to settle
         if body.content != before.content and not self.force:
             _refuse_destroyed(tx, body.content)
         detail = AtomDetail(record.id, tx.next_ordinal, record.ordinal)
@@ -205,10 +207,7 @@ class Revise(_ReusableFields):
 
     def _settles(self, tx: Transaction, record: AtomRecord) -> bool:
         """Return True if the caller confirms the content of an atom that has different versions."""
-        if isinstance(self.content, Unchanged):
-            return False
-        known = known_before(tx, record.id, record.last_seq)
-        return known is not None and bool(known.conflict())
+        return not isinstance(self.content, Unchanged) and is_in_conflict(tx, record.id, record.last_seq)
 
 
 _REVISABLE = tuple(field.name for field in fields(Revise) if field.name not in {"id", "force"})

@@ -62,6 +62,12 @@ def known_before(tx: Transaction, subject: bytes | EdgeDetail, last: int) -> Kno
     return known_of_atom(tx.rows, heads, subject)
 
 
+def is_in_conflict(tx: Transaction, atom: bytes, last: int) -> bool:
+    """Return True if devices wrote different versions of an atom without knowing of each other."""
+    known = known_before(tx, atom, last)
+    return known is not None and bool(known.conflict())
+
+
 def refuse_awaited(tx: Transaction, subject: bytes | EdgeDetail, last: int) -> None:
     """Raise RefusedError if another store erased the subject in an event that is not known here yet."""
     known = known_before(tx, subject, last)

@@ -111,7 +111,8 @@ class Transaction:
         if screen is not None:
             screen.label(self.actor, "actor")
         self._request = self._line(request, "request", limits.REQUEST_BYTES_MAX)
-        self._pipeline = self._line(pipeline, "pipeline", limits.PIPELINE_BYTES_MAX)
+        self.pipeline = self._line(pipeline, "pipeline", limits.PIPELINE_BYTES_MAX)
+        """What made the events: a program that works by itself, such as the dreamer; None for people."""
         self._appender = Appender(rows, log, self.actor, sources)
         self.rows = DraftRows(self._appender)
         """The rows as changed by the transaction's events."""
@@ -367,8 +368,8 @@ class Transaction:
         """
         if self.screen is not None:
             body = self.screen.body(kind, body)
-        if body.request != self._request or body.pipeline != self._pipeline:
-            body = body._replace(request=self._request, pipeline=self._pipeline)
+        if body.request != self._request or body.pipeline != self.pipeline:
+            body = body._replace(request=self._request, pipeline=self.pipeline)
         return self._append(kind, prev, detail, body, origin)
 
     def take_in(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any, Final
 
 from blake3 import blake3
@@ -12,7 +13,7 @@ from engine.commands.concurrent import open_conflicts
 from engine.commands.known import read_foreign_heads
 from engine.ledger.layout import ATOM, EDGE_FROM, TYPE_BY_CODE
 from engine.ledger.merging import stated_fields
-from engine.ledger.queries import body_of
+from engine.ledger.queries import bodies_of
 from engine.ledger.records import decode_atom, decode_edge, type_name
 from proofs.codec import pack
 from proofs.events import EdgeDetail
@@ -20,6 +21,8 @@ from proofs.hashing import FORMAT
 from proofs.leaves import ID_BYTES, State
 
 _ROLE: Final = f"memroot {FORMAT} state"
+_TOGETHER: Final = 1024
+"""The number of atoms whose bodies are read together."""
 
 
 def state_digest(rows: Reader) -> bytes:
@@ -58,10 +61,10 @@ def _shown(rows: Reader, subject: bytes | EdgeDetail) -> bytes | list[Any]:
 
 
 def _atoms(rows: Reader) -> Iterator[list[Any]]:
-    for key, raw in rows.scan_prefix(ATOM):
-        one = decode_atom(raw, key[len(ATOM) :])
-        if one.state is not State.ERASED:
-            body = body_of(rows, one)
+    stored = (decode_atom(raw, key[len(ATOM) :]) for key, raw in rows.scan_prefix(ATOM))
+    kept = (one for one in stored if one.state is not State.ERASED)
+    while some := list(islice(kept, _TOGETHER)):
+        for one, body in zip(some, bodies_of(rows, some), strict=True):
             hidden = [one.tombstoned_at, one.tombstoned_reason, one.tombstoned_by]
             fields = [*stated_fields(body), body.sequence]
             yield [1, one.id, int(one.state), one.created, one.updated, *hidden, list(one.tags), fields]

@@ -12,6 +12,7 @@ import pytest
 
 from engine.base.errors import InconsistentError, RefusedError, VerificationError
 from engine.base.limits import TAGS_PER_ATOM_MAX
+from engine.commands.atoms import Revise
 from engine.commands.facts import AppendFact
 from engine.sync import taking_in
 from engine.sync.originals import Written, written
@@ -58,7 +59,7 @@ def test_a_conflict_is_listed_on_each_device_until_one_settles_it(devices: list[
 
 
 def test_repeating_the_shown_text_settles_a_conflict(devices: list[Device]) -> None:
-    """A revision that changes nothing is an event while there is a conflict, and none after that."""
+    """While there is a conflict, a revision that changes nothing is an event, and one by a program is not."""
     one, two, _ = devices
     atom = one.engine.add("a").subject
     exchange(devices)
@@ -66,6 +67,7 @@ def test_repeating_the_shown_text_settles_a_conflict(devices: list[Device]) -> N
     two.engine.revise(atom, "c")
     exchange(devices)
     assert not one.engine.revise(atom, title=None).changed
+    assert not one.engine.apply([Revise(atom, title="Dreamt")], pipeline="dreamer 1")[0].changed
     assert one.engine.revise(atom, "c").changed
     assert not one.engine.revise(atom, "c").changed
     exchange(devices)
