@@ -13,9 +13,9 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 from weakref import WeakKeyDictionary
 
-from backends.base import Reader, Snapshot
+from backends.base import HEADERS, Reader, Snapshot
 from engine.base import limits
-from engine.base.errors import CorruptionError
+from engine.base.errors import CorruptionError, LockedError
 from engine.base.native import NATIVE
 from engine.ledger.layout import (
     JOURNAL,
@@ -85,13 +85,21 @@ def read_log(rows: Lookup) -> LogState:
 
     Raises:
         CorruptionError: the row does not decode to a state of the log.
+        LockedError: another process has sealed the store.
     """
     row = rows.get(LOG)
     if row is None:
         return _EMPTY_LOG
     last = _LastRow.state  # read once, because other threads may replace it
     if last.row != row:
-        last = _LastRow.state = decode_log(row)
+        try:
+            last = _LastRow.state = decode_log(row)
+        except CorruptionError:
+            if rows.get(min(HEADERS)) is None:
+                raise
+            raise LockedError(
+                "the store was sealed while it was open here", hint="close it, and open it with the key"
+            ) from None
     return last
 
 

@@ -20,7 +20,14 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from backends.base import Backend, Guard, Snapshot
 from backends.errors import BackendError, BackendInDoubt, GuardFailed
 from engine.base import limits
-from engine.base.errors import BusyError, ConflictError, EngineError, InDoubtError, RefusedError
+from engine.base.errors import (
+    BusyError,
+    ConflictError,
+    CorruptionError,
+    EngineError,
+    InDoubtError,
+    RefusedError,
+)
 from engine.base.times import shown_time
 from engine.commands.evidence import Evidence
 from engine.followers.base import is_current
@@ -268,7 +275,10 @@ class Commits:
         store = self.store
         # Four single reads would take three times as long (measured).
         meta = dict(zip(META, rows.multi_get(META), strict=True))
-        log = read_log(meta)
+        try:
+            log = read_log(meta)
+        except CorruptionError:
+            log = read_log(rows)  # raises an error of its own if the store was sealed meanwhile
         request, if_head = wanted.request, wanted.if_head
         guards = head_guards(meta, log)
         if guards != self._written:

@@ -242,6 +242,19 @@ def test_a_key_that_was_changed_elsewhere_is_no_damage() -> None:
             reseal(opened(inner, now), None)
 
 
+def test_a_store_that_is_sealed_elsewhere_is_no_damage() -> None:
+    """A handle that is open while the store is sealed is told so, and writes nothing."""
+    inner = MemoryBackend()
+    engine = engine_on(inner)
+    fill(engine)
+    reseal(inner, SEAL)
+    rows = dict(inner.scan())
+    for call in (lambda: engine.add("later"), lambda: engine.recall("later"), engine.root):
+        with pytest.raises(LockedError, match="was sealed"):
+            call()
+    assert dict(inner.scan()) == rows
+
+
 def test_a_guard_compares_values_not_bytes() -> None:
     """A guard holds if another handle has written the same value again, and fails after another value."""
     inner = MemoryBackend()
