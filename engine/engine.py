@@ -82,9 +82,9 @@ if TYPE_CHECKING:
     from engine.query.source_list import SourceSummary
     from engine.store.revert import Undone
     from engine.store.status import Status
+    from engine.sync.devices import SyncReport
     from engine.sync.family import SyncStatus
     from engine.sync.following_sync import FollowingSync
-    from engine.sync.syncing import SyncReport
     from engine.trust.audit.verify import Report
     from engine.trust.notes.issue import CheckpointNote
     from engine.trust.proving.prove import Proof
@@ -2050,7 +2050,7 @@ class Engine:
             NotFoundError: This memory is not synchronised, or the folder is not there.
             ConflictError: Another copy of this memory writes to the folder with the same id.
         """
-        from engine.sync.syncing import sync
+        from engine.sync.devices import sync
 
         callback(progress, "progress")
         with self._writing():

@@ -13,8 +13,8 @@ from engine.cli.cli_session import Session
 from engine.cli.command_declaration import command
 from engine.cli.shown_parts import Line, line
 from engine.knowledge.dreaming.cycle import until_signalled
+from engine.sync.devices import DeviceReport, SyncReport
 from engine.sync.family import SyncStatus
-from engine.sync.syncing import DeviceReport, SyncReport
 
 WATCH_SECONDS = 5.0
 PARTIAL_SYNC = 8

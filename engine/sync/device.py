@@ -19,8 +19,6 @@ from engine.base.json_text import dumped, parse
 from engine.base.outside_files import PRIVATE, read_file, replace_file, user_folder
 from engine.ledger.journal import Identity
 from engine.sync.family_key import FamilyKey
-from engine.trust.notes.signing import new_key
-from proofs.note import origin_of
 
 _STATE = "state"
 _NONCE_BYTES = 12
@@ -114,6 +112,9 @@ class Device:
 
     def create(self) -> None:
         """Make the place and a new signing key, unless there is one already."""
+        from engine.trust.notes.signing import new_key
+        from proofs.note import origin_of
+
         place, store_id = self.place, bytes.fromhex(self.store_id)
         make_parents(place / _STATE)
         place.chmod(0o700)

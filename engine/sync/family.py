@@ -15,10 +15,11 @@ from engine.ledger.journal import earlier_headers, read_header, read_log
 from engine.ledger.layout import ERASURE, decode_seq
 from engine.store.store import Store
 from engine.sync.device import Device
+from engine.sync.devices import SUBFOLDER, DeviceReport, reports
 from engine.sync.family_key import FamilyKey
 from engine.sync.heads import wrapped_for
 from engine.sync.packs import read_pack, write_pack
-from engine.sync.syncing import SUBFOLDER, DeviceReport, Packs, Syncing, dot_of, opened
+from engine.sync.syncing import Packs, Syncing, dot_of, opened
 from engine.sync.taking_in import known_heads
 from engine.sync.without_destroyed import without_destroyed
 from proofs.leaves import ID_BYTES
@@ -68,7 +69,9 @@ def status(store: Store, folder: str | Path | None = None) -> SyncStatus:
         with store.view() as rows:
             unwritten = read_log(rows).size - syncing.device.size
             erasures = tuple(_unfinished(rows, syncing))
-        return SyncStatus(str(syncing.folder), unwritten, tuple(syncing.devices()), erasures)
+        return SyncStatus(
+            str(syncing.folder), unwritten, tuple(reports(syncing.device, syncing.said)), erasures
+        )
 
 
 def _unfinished(rows: Reader, syncing: Syncing) -> Iterator[UnfinishedErasure]:

@@ -10,7 +10,7 @@ from engine.base.errors import EngineError, NotFoundError, translated
 from engine.ledger.journal import read_log
 from engine.store.following import Following
 from engine.store.store import Store
-from engine.sync.syncing import SyncReport, sync
+from engine.sync.devices import SyncReport, sync
 
 
 class FollowingSync(Following):

@@ -15,6 +15,7 @@ from typing import NamedTuple
 from engine.base.errors import VerificationError
 from engine.ledger.layout import fields, unpack
 from engine.store.store import FamilySecrets
+from engine.sync.devices import HEAD, HEAD_BYTES_MAX
 from engine.sync.family_key import SECRET_BYTES, FamilyKey, open_sealed
 from engine.sync.packs import PACK_FIELDS, Pack
 from engine.trust.notes.signing import public_key_of, sign_ed25519, verify_ed25519
@@ -23,8 +24,6 @@ from proofs.forms import Check, many, raw_up_to, sized, text, uint
 from proofs.hashing import STORE_ID_BYTES
 from proofs.log import SIZE_MAX
 
-HEAD = "head"
-HEAD_BYTES_MAX = 16 << 20
 NAME_BYTES_MAX = 64
 _KIND = b"memroot head"
 _CONTEXT = b"memroot sync head 1\n"

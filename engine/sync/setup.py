@@ -22,9 +22,9 @@ from engine.ledger.appender import Sources, random_salt
 from engine.ledger.journal import read_identity, read_log
 from engine.store.store import Store
 from engine.sync.device import Device
+from engine.sync.devices import head_files
 from engine.sync.family_key import FamilyKey
 from engine.sync.heads import NAME_BYTES_MAX, DeviceHead, read_signed
-from engine.sync.syncing import head_files
 
 if TYPE_CHECKING:
     from backends.sealed.seal import Seal

@@ -8,9 +8,8 @@ broken off is continued by the next one. No lock is held in the folder, and no t
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import sha256
@@ -36,10 +35,9 @@ from engine.ledger.layout import decode_header, journal_key
 from engine.store.replay import Progress, no_progress
 from engine.store.store import FamilySecrets, Store
 from engine.sync.device import Device, KnownDevice
+from engine.sync.devices import HEAD, HEAD_BYTES_MAX, REFUSED, SUBFOLDER, SyncReport, head_files, reports
 from engine.sync.family_key import UnknownKeyError
 from engine.sync.heads import (
-    HEAD,
-    HEAD_BYTES_MAX,
     DeviceHead,
     SignedHead,
     encode_head,
@@ -57,46 +55,11 @@ from proofs.events import Header
 Packs = dict[bytes, list[Pack]]
 """The packs in one sub-folder by the store that wrote their events."""
 
-SUBFOLDER = "device-"
-_DEVICE = re.compile(f"{SUBFOLDER}[0-9a-f]{{32}}").fullmatch
-REFUSED = "refused"
 _FULL_BYTES = 1 << 20
 _SMALL_BYTES = 64 << 10
 _EVENT_BYTES = 128
 """A pack of at least `_FULL_BYTES` is not written again, except for an erasure; of packs below `_SMALL_BYTES`
 there is one. An event counts for at least `_EVENT_BYTES`."""
-
-
-@dataclass(frozen=True, slots=True)
-class DeviceReport:
-    """A device of the family, as this device sees it after a sync."""
-
-    id: str
-    """The id of its store."""
-    name: str
-    size: int
-    """The number of events that it has put into the folder, as far as they were seen here."""
-    state: str
-    """`this device`, `up to date`, `waiting`, `refused` or `removed`."""
-    problem: str = ""
-    """What it waits for, or why it was refused."""
-
-
-@dataclass(frozen=True, slots=True)
-class SyncReport:
-    """What a sync did."""
-
-    folder: str
-    read: int
-    """The number of events that were appended here."""
-    written: int
-    """The number of events of this store that were put into the folder."""
-    devices: tuple[DeviceReport, ...]
-
-    @property
-    def problems(self) -> tuple[str, ...]:
-        """What was refused. Everything else was done."""
-        return tuple(f"{one.name or one.id}: {one.problem}" for one in self.devices if one.state == REFUSED)
 
 
 @dataclass
@@ -142,32 +105,7 @@ class Syncing:
             self.device.taking = ""
         wrote = self.publish(own)
         self.device.save()
-        return SyncReport(str(self.folder), read, wrote, tuple(self.devices()))
-
-    def is_current(self) -> bool:
-        """Return True if nothing is new here or in the folder. The heads are compared, and not opened."""
-        device = self.device
-        handled = {name: known.file for name, known in device.known.items()} | {device.store_id: device.file}
-        found = {name: sha256(raw).hexdigest() for name, raw in head_files(self.folder)}
-        return (
-            device.store_id in found
-            and found.items() <= handled.items()
-            and read_log(self.store.backend).size == device.size
-            and set(device.packs) <= {path.name for path in self.own.iterdir()}
-            and not device.taking
-        )
-
-    def devices(self) -> Iterator[DeviceReport]:
-        """Yield what is known about each device, this one first."""
-        device = self.device
-        yield DeviceReport(
-            show_id(bytes.fromhex(device.store_id)), device.name, device.size,
-            *self.said.get(device.store_id, ("this device", "")),
-        )  # fmt: skip
-        for name in sorted(device.known.keys() | self.said.keys() - {device.store_id}):
-            known = device.known.get(name, KnownDevice())
-            said = self.said.get(name, ("removed" if name in device.removed else "up to date", ""))
-            yield DeviceReport(show_id(bytes.fromhex(name)), known.name, known.size, *said)
+        return SyncReport(str(self.folder), read, wrote, tuple(reports(self.device, self.said)))
 
     # Reading
 
@@ -365,22 +303,6 @@ def opened(
         yield Syncing(store, device, Path(folder or device.folder), forget)
 
 
-def sync(
-    store: Store,
-    folder: str | Path | None,
-    actor: str,
-    forget: Callable[[], None],
-    progress: Progress = no_progress,
-) -> SyncReport:
-    """Read what is new in the folder, then write what is new here (see `Syncing.run`)."""
-    device = Device.read(store.identity)
-    look = Syncing(store, device, Path(folder or device.folder), forget)
-    if look.is_current():
-        return SyncReport(str(look.folder), 0, 0, tuple(look.devices()))
-    with opened(store, folder, forget) as syncing:
-        return syncing.run(actor, progress)
-
-
 @dataclass
 class _Reading:
     """Takes in the events of one store, pack by pack, from all sub-folders that offer them."""
@@ -437,24 +359,6 @@ class _Reading:
             yield part
             self.at = pack.stop
             moved()
-
-
-def head_files(folder: Path) -> Iterator[tuple[str, bytes]]:
-    """Yield the id of each device, as 32 hex digits, in ascending order, and the bytes of its head.
-
-    Raises:
-        NotFoundError: The folder is not there.
-        SystemFailureError: It cannot be read.
-    """
-    try:
-        names = sorted(path.name.removeprefix(SUBFOLDER) for path in folder.iterdir() if _DEVICE(path.name))
-    except (FileNotFoundError, NotADirectoryError):
-        raise NotFoundError(f"there is no folder {folder}", hint="is it mounted?") from None
-    except OSError as error:
-        raise system_failure(error, f"{folder} cannot be read") from error
-    for name in names:
-        with suppress(NotFoundError):
-            yield name, read_file(folder / f"{SUBFOLDER}{name}" / HEAD, HEAD_BYTES_MAX)
 
 
 def _cut(packs: list[Pack], published: int) -> int:

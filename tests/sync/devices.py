@@ -11,10 +11,10 @@ from engine.engine import Engine
 from engine.ledger.appender import Sources, random_salt
 from engine.store.store import FamilySecrets, Store
 from engine.sync.device import Device
+from engine.sync.devices import head_files
 from engine.sync.family_key import FamilyKey
 from engine.sync.heads import read_signed
 from engine.sync.packs import read_pack
-from engine.sync.syncing import head_files
 
 START = 1_700_000_000_000_000
 

@@ -18,7 +18,7 @@ from engine.base.errors import ConflictError, EngineError, NotFoundError, Refuse
 from engine.engine import Engine
 from engine.sync import syncing
 from engine.sync.device import Device, place_of
-from engine.sync.heads import HEAD
+from engine.sync.devices import HEAD
 from tests.support.soak import seed, times
 from tests.sync.devices import START, Family, Ticking, opened_folder, state, texts
 
