@@ -80,8 +80,10 @@ class _LastRow:
     state = _EMPTY_LOG
 
 
-def read_log(rows: Lookup) -> LogState:
+def read_log(rows: Lookup, store: Lookup | None = None) -> LogState:
     """Return the state of the log. If there is no journal yet, the state has size 0.
+
+    If `rows` are not all rows of the store, `store` has them.
 
     Raises:
         CorruptionError: the row does not decode to a state of the log.
@@ -95,7 +97,7 @@ def read_log(rows: Lookup) -> LogState:
         try:
             last = _LastRow.state = decode_log(row)
         except CorruptionError:
-            if rows.get(min(HEADERS)) is None:
+            if (store or rows).get(min(HEADERS)) is None:
                 raise
             raise LockedError(
                 "the store was sealed while it was open here", hint="close it, and open it with the key"

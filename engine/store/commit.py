@@ -23,7 +23,6 @@ from engine.base import limits
 from engine.base.errors import (
     BusyError,
     ConflictError,
-    CorruptionError,
     EngineError,
     InDoubtError,
     RefusedError,
@@ -275,10 +274,7 @@ class Commits:
         store = self.store
         # Four single reads would take three times as long (measured).
         meta = dict(zip(META, rows.multi_get(META), strict=True))
-        try:
-            log = read_log(meta)
-        except CorruptionError:
-            log = read_log(rows)  # raises an error of its own if the store was sealed meanwhile
+        log = read_log(meta, rows)
         request, if_head = wanted.request, wanted.if_head
         guards = head_guards(meta, log)
         if guards != self._written:
