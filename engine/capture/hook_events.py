@@ -7,6 +7,7 @@ turns of the session are taken in.
 
 from __future__ import annotations
 
+import json
 import math
 import time
 from collections.abc import Iterator, Mapping
@@ -16,7 +17,7 @@ from typing import Any, Final, NamedTuple
 
 from engine.base.errors import InvalidInputError
 from engine.capture.clients import Client, client_named
-from engine.capture.served import HEADING
+from engine.capture.served import HEADING, record
 from engine.capture.transcripts import project_name
 from engine.query.filters import Filters
 from engine.query.view import View
@@ -121,6 +122,15 @@ def context_for(view: View, event: Event, budget: int) -> str:
     # A blank line would end the block of notes, if the client puts it into a message.
     lines = [line for text in parts for line in text.splitlines() if line.strip()]
     return "\n".join([HEADING, *lines]) if lines else ""
+
+
+def answer_to(view: View, event: Event, budget: int) -> str:
+    """Return the line that answers an event, after writing its receipt; '' if nothing is given."""
+    text = context_for(view, event, budget)
+    if not text:
+        return ""
+    record(view.store, event.client.name, event.session, text)
+    return json.dumps(event.answer(text)) + "\n"
 
 
 def _recalled(view: View, event: Event, budget: int) -> Iterator[str]:

@@ -60,8 +60,13 @@ def _work(client: str, store: str, budget: int, until: float, answers: list[str]
     try:
         raw = sys.stdin.buffer.read(EVENT_BYTES_MAX)
         gc.disable()
-        from engine.capture.hook_events import SAVE, context_for, event_of, take_in
-        from engine.capture.served import record
+        from engine.capture.hook_door import ask
+
+        answer = ask(store, client, budget, raw, max(until - time.monotonic(), 0.001))
+        if answer is not None:
+            answers.append(answer)
+            return
+        from engine.capture.hook_events import SAVE, answer_to, event_of, take_in
         from engine.memory.memory_settings import find_secrets_for_agents
         from engine.memory.open_memory import engine_opener, retry_while_busy
 
@@ -73,9 +78,8 @@ def _work(client: str, store: str, budget: int, until: float, answers: list[str]
         with retry_while_busy(opener, max(until - time.monotonic(), 0)) as engine:
             if saves:
                 take_in(engine.view, event, until)
-            elif text := context_for(engine.view, event, budget):
-                record(engine.store, client, event.session, text)
-                answers.append(json.dumps(event.answer(text)) + "\n")
+            else:
+                answers.append(answer_to(engine.view, event, budget))
     except Exception:
         if os.environ.get("ENGINE_DEBUG"):
             raise

@@ -5,12 +5,17 @@ from __future__ import annotations
 import logging
 import os
 import sys
-from typing import TypedDict, Unpack
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
+from typing import Any, TypedDict, Unpack
 
 from backends import locate
 from backends.sealed import COMMAND, FILE
 from engine.base.errors import InvalidInputError, translated
 from engine.base.json_text import encode
+from engine.capture.hook_door import listen
 from engine.cli.cli_session import Session
 from engine.cli.command_declaration import command
 from engine.cli.shared_options import one_of
@@ -21,6 +26,8 @@ from engine.memory.memory_settings import VARIABLE, find_mirror, find_secrets_fo
 from engine.memory.open_memory import engine_opener
 
 DEFAULT_ACTOR = "agent"
+SAVING_SECONDS = 5.0
+"""The time after which no further part of a transcript is begun for one hook."""
 
 
 class Entry(TypedDict):
@@ -95,8 +102,29 @@ def mcp(
     )
     from engine.mcp.stdio import serve
 
-    serve(served, Lease(opener, wait), refused)
+    lease = Lease(opener, wait)
+    if not read_only:
+        with suppress(InvalidInputError):  # no hook can open a store in memory
+            listen(absolute(session.setting.url), partial(_handle, lease))
+    serve(served, lease, refused)
     return 0
+
+
+def _handle(lease: Lease, client: str, budget: int, value: Any) -> tuple[str, Callable[[], object] | None]:
+    """Answer a hook. New turns are taken in after the answer, so that the session need not wait."""
+    # Imported late: a server without hooks does not need it.
+    from engine.capture.hook_events import SAVE, answer_to, event_of, take_in
+
+    event = event_of(client, value)
+
+    def later() -> None:
+        with lease.memory() as engine:
+            take_in(engine.view, event, time.monotonic() + SAVING_SECONDS)
+
+    if event.action == SAVE:
+        return "", later
+    with lease.memory() as engine:
+        return answer_to(engine.view, event, budget), None
 
 
 class _Harmless(logging.Formatter):

@@ -7,15 +7,19 @@ import shlex
 import subprocess
 import sys
 import tempfile
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from engine.base.errors import InvalidInputError
+from engine.capture.hook_door import ask, listen
 from engine.capture.hook_events import context_for, event_of
 from engine.capture.served import HEADING
+from engine.cli.mcp_command import _handle
 from engine.engine import Engine
+from engine.memory.lease import Lease
 from tests.capture.samples import (
     DECISION,
     PROJECT,
@@ -185,3 +189,34 @@ def test_the_installed_command_runs_in_a_foreign_folder(tmp_path: Path) -> None:
         shlex.split(command), check=False, cwd=tmp_path, input=b"{}", capture_output=True, timeout=60
     )
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+
+
+def test_a_server_that_has_the_store_open_answers_hooks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A hook passes its event to `engine mcp`, if it runs; turns are taken in after the answer."""
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
+    tmp_path.chmod(0o700)
+    store = f"leveldb:{tmp_path / 'store'}"
+    lease = Lease(lambda: Engine.open(store), keep=60)
+    assert ask(store, "claude-code", 400, b"{}", 9) is None
+    listen(store, partial(_handle, lease))
+    listen(store, lambda *_: ("a second server", None))
+    saved = event("Stop", session_id=SESSION, transcript_path=str(claude_file(tmp_path)))
+    asked = event("UserPromptSubmit", prompt="Which retry limit did we decide on?")
+    assert ask(store, "claude-code", 400, json.dumps(saved).encode(), 9) == ""
+    answer = ""
+    while not answer:
+        answer = ask(store, "claude-code", 400, json.dumps(asked).encode(), 9) or ""
+    assert DECISION in json.loads(answer)["hookSpecificOutput"]["additionalContext"]
+    assert ask(store, "claude-code", 400, b"{", 9) == ""
+    lease.close()
+
+
+def test_a_door_that_others_can_reach_is_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """If others can write to the folder of the door, nobody listens there, and no hook asks there."""
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
+    tmp_path.chmod(0o777)
+    listen("leveldb:x", lambda *_: ("", None))
+    assert ask("leveldb:x", "claude-code", 400, b"{}", 9) is None
+    assert not list(tmp_path.glob("memroot/*.hooks"))
