@@ -17,18 +17,15 @@ from engine.cli.shown_labels import Labels, labels
 from engine.cli.shown_parts import Line, Shown
 
 if TYPE_CHECKING:
-    from engine.query.context.windows import Context
     from engine.query.graph.bright import BrightGraph
     from engine.query.graph.domain_paths import AcrossGraph, PathStep
     from engine.query.recall.recall_answer import Hit, Recall
-
-DEFAULT_BUDGET = 2000
 
 
 @command(
     "engine recall 'when is the kettle descaled?'",
     "engine recall kettle --tag kitchen --since 2026-01-01 --limit 3 --explain",
-    "engine recall 'what do we know about the kettle?' --budget 1000 --inflate",
+    "engine recall 'what do we know about the kettle?' --budget 1000",
 )
 def recall(
     session: Session,
@@ -37,7 +34,6 @@ def recall(
     limit: Positive | None = None,
     budget: Annotated[int, at_least(16)] | None = None,
     per_page: Natural | None = None,
-    inflate: bool = False,
     as_of: AsOf | None = None,
     explain: bool = False,
     superseded: bool = False,
@@ -51,22 +47,13 @@ def recall(
         limit: `-n` The maximum number of hits. [default: 10 without --budget]
         budget: Return whole texts of at most N tokens in total.
         per_page: At most N hits of one page; 0 for any number. [default: 2]
-        inflate: Include the text around the hits, as `engine context` does.
         explain: Show the share of each signal in the score, and near misses.
     """
-    asked: dict[str, Any] = {"as_of": as_of, "superseded": superseded, **narrow}
-    if inflate:
-        if limit is not None or explain or per_page is not None:
-            raise InvalidInputError(
-                "--inflate cannot be combined with --limit, --explain or --per-page",
-                hint="use --budget N, or omit --inflate",
-            )
-        budget = DEFAULT_BUDGET if budget is None else budget
-        return _context(session, query, budget=budget, **asked)
     with session.engine() as engine:
         answer = engine.recall(
-            " ".join(query), limit=limit, budget=budget, explain=explain, per_page=per_page, **asked
-        )
+            " ".join(query), limit=limit, budget=budget, explain=explain, per_page=per_page, as_of=as_of,
+            superseded=superseded, **narrow,
+        )  # fmt: skip
         named = labels(session, engine, _ids(answer))
     session.out.note(_about(answer))
     return session.out.answer(encode(answer), _lines(answer, named), count=len(answer.hits))
@@ -100,12 +87,8 @@ def context(
     Args:
         budget: The maximum number of tokens in total.
     """
-    return _context(session, query, budget=budget, as_of=as_of, superseded=superseded, **narrow)
-
-
-def _context(session: Session, query: tuple[str, ...], **wanted: Any) -> int:
     with session.engine() as engine:
-        answer: Context = engine.context(" ".join(query), **wanted)
+        answer = engine.context(" ".join(query), budget=budget, as_of=as_of, superseded=superseded, **narrow)
     windows = len(answer.windows)
     atoms = counted(sum(len(window.ids) for window in answer.windows), "atom")
     tokens = f"{answer.tokens:,} of {answer.budget:,} tokens"
@@ -174,7 +157,6 @@ class Format(StrEnum):
     """The output formats of a graph."""
 
     TEXT = "text"
-    JSON = "json"
     MERMAID = "mermaid"
     DOT = "dot"
 
@@ -206,7 +188,7 @@ def bright(
     Args:
         limit: `-n` The maximum number of atoms or paths, at most 50.
         across: Show paths between persons, organisations, places, technologies and times.
-        form: `--format FORM` The output format: text, json, mermaid or dot (Graphviz).
+        form: `--format FORM` The output format: text, mermaid or dot (Graphviz).
     """
     drawn = choice(Format, form, "--format")
     if across:
@@ -216,9 +198,6 @@ def bright(
         named = labels(session, engine, (node.id for node in graph.nodes))
     shown = f"{counted(len(graph.nodes), 'atom')}, {counted(len(graph.relations), 'relation')}"
     session.out.note(f"{shown}; {graph.omitted:,} weaker ones omitted" if graph.omitted else shown)
-    if drawn is Format.JSON and not session.out.json:
-        session.out.json_line(encode(graph))
-        return 0
     if drawn in {Format.MERMAID, Format.DOT}:
         from engine.query.graph.drawing import dot, mermaid
 
@@ -257,16 +236,13 @@ def _graph(graph: BrightGraph, named: Labels) -> Iterator[Line]:
 def _across(session: Session, query: str, drawn: Format, **wanted: Any) -> int:
     if drawn in {Format.MERMAID, Format.DOT}:
         raise InvalidInputError(
-            f"--format {drawn} cannot be combined with --across", hint="use --format text or --format json"
+            f"--format {drawn} cannot be combined with --across", hint="use --format text or --json"
         )
     with session.engine() as engine:
         graph = engine.across(query, **wanted)
         named = labels(session, engine, _evidence(graph))
     shown = f"{counted(len(graph.nodes), 'name')}, {counted(len(graph.paths), 'path')}"
     session.out.note(f"{shown}; {graph.omitted:,} weaker ones omitted" if graph.omitted else shown)
-    if drawn is Format.JSON and not session.out.json:
-        session.out.json_line(encode(graph))
-        return 0
     return session.out.answer(encode(graph), _paths(graph, named), count=len(graph.paths))
 
 

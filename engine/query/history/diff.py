@@ -74,9 +74,13 @@ class AtomChange:
 
     def lines(self) -> list[str]:
         """Return the difference between `before` and `after` as the lines of `diff -u` without headings."""
-        before, after = ((text or "").splitlines() for text in (self.before, self.after))
-        diff = difflib.unified_diff(before, after, n=1, lineterm="")
-        return [line for line in diff if not line.startswith(("---", "+++", "@@"))]
+        return changed_lines(self.before or "", self.after or "")
+
+
+def changed_lines(before: str, after: str) -> list[str]:
+    """Return the difference between two texts as the lines of `diff -u` without headings."""
+    diff = difflib.unified_diff(before.splitlines(), after.splitlines(), n=1, lineterm="")
+    return [line for line in diff if not line.startswith(("---", "+++", "@@"))]
 
 
 @dataclass(frozen=True, slots=True)
