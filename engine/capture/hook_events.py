@@ -190,14 +190,16 @@ def take_in(view: View, event: Event, until: float) -> None:
     Raises:
         EngineError: a transcript cannot be read, or the store cannot be written.
     """
-    from engine.capture.session_import import import_sessions
+    from engine.capture.session_import import import_sessions, position
 
     path = event.transcript
     if path is None or not path.is_file():
         return
-    beside = sorted(path.parent.glob(f"*{path.suffix}"), key=lambda one: one.stat().st_mtime, reverse=True)
-    for one in [path, *(other for other in beside[:BESIDE_MAX] if other != path)]:
+    store, client = view.store, event.client
+    others = (one for one in path.parent.glob(f"*{path.suffix}") if one.is_file() and one != path)
+    newest = sorted(others, key=lambda one: one.stat().st_mtime, reverse=True)
+    for one in [path, *newest[:BESIDE_MAX]]:
         changed = True
         while changed and time.monotonic() < until:
-            found = event.client.find(one)
-            changed = import_sessions(view.store, event.client, found, bytes_max=STEP_BYTES).changed
+            found = [each for each in client.find(one) if position(store, client, each) != each.end]
+            changed = bool(found) and import_sessions(store, client, found, bytes_max=STEP_BYTES).changed

@@ -12,9 +12,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
 
-from backends.base import Reader
 from engine.capture.clients import Client
-from engine.capture.served import Given, receipts
+from engine.capture.served import Given, Receipt, receipts
 from engine.capture.transcripts import TOOL, USER, Record, Transcript, Turn
 from engine.commands.secrets.policy import Mode, SecretsPolicy
 from engine.exchange.other_programs.item_atoms import ImportReport, import_read
@@ -85,12 +84,13 @@ def import_sessions(
     policy = None if secrets is None or secrets.policy.mode in {Mode.OFF, Mode.WARN} else secrets.policy
 
     def items() -> Iterator[Item | Omitted | Skipped]:
-        known = list(receipts(store))
+        known: list[Receipt] | None = None
         for one in transcripts:
-            start = position(store.backend, store.identity.id_key, client.name, one)
+            start = position(store, client, one)
             if start is None:
                 yield Omitted(("hidden or erased session",))
             elif start != one.end:
+                known = list(receipts(store)) if known is None else known
                 reading = _Reading(client, one, provenance, policy, Given(store, one.session, known))
                 yield from reading.items(start if start < one.end else 0, bytes_max)
 
@@ -110,9 +110,10 @@ def source_of(client: str, session: str) -> str:
     return f"{client}/{session}"
 
 
-def position(rows: Reader, id_key: bytes, client: str, transcript: Transcript) -> int | None:
+def position(store: Store, client: Client, transcript: Transcript) -> int | None:
     """Return the position to read a transcript from; None if the atom of the session was hidden or erased."""
-    record = read_atom(rows, id_of_key(id_key, source_of(client, transcript.session), SESSION))
+    source, rows = source_of(client.name, transcript.session), store.backend
+    record = read_atom(rows, id_of_key(store.identity.id_key, source, SESSION))
     if record is None:
         return 0
     if record.state is not State.LIVE:

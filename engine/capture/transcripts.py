@@ -68,7 +68,7 @@ def project_name(folder: object) -> str:
 def files(place: Path, *patterns: str) -> Iterator[Path]:
     """Yield the regular files that match a pattern in a folder and below it, in order; or `place` itself."""
     if not place.is_dir():
-        yield place
+        yield from [place] if place.is_file() else []  # a device may have no end
         return
     for path in sorted({path for pattern in patterns for path in place.rglob(pattern)}):
         if path.is_file() and not path.is_symlink():
