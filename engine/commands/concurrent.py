@@ -17,15 +17,14 @@ from engine.followers.log import header_runs
 from engine.ledger.heads import of_kinds
 from engine.ledger.journal import read_header, read_log
 from engine.ledger.layout import decode_header
-from engine.ledger.merging import VERSIONS, Dot, ForeignHeads, Known, Original, known_of_atom, known_of_edge
+from engine.ledger.merging import VERSIONS, Dot, ForeignHeads, Original, Subject, known_of
 from engine.ledger.records import type_name
 from proofs.events import AtomBody, AtomDetail, EdgeDetail, EventKind, Header
 from proofs.leaves import State
 
-Subject = bytes | EdgeDetail
-
-_LOSING: Final = frozenset({EventKind.ERASED, EventKind.ATOM_NOTED})
-_DIFFERING: Final = frozenset({EventKind.VERSION_NOTED, EventKind.EDGE_NOTED})
+_ALWAYS: Final = frozenset({EventKind.VERSION_NOTED, EventKind.EDGE_NOTED, EventKind.ERASED})
+_BEGINNING: Final = _ALWAYS | {EventKind.ATOM_REVISED, EventKind.EDGE_ADDED, EventKind.ATOM_NOTED}
+"""The kinds of events with which a conflict may begin if they have an origin."""
 
 
 class OpenConflicts(NamedTuple):
@@ -75,7 +74,7 @@ def concurrent(rows: Reader) -> list[Concurrent]:
     conflicts, lost = open_conflicts(rows, heads)
     found = []
     for subject, versions in conflicts.items():
-        merged = _known(rows, heads, subject).merged()
+        merged = known_of(rows, heads, subject).merged()
         shown = "" if merged is None else show_id(merged.current.origin.store_id)
         found.append(Concurrent(_name(rows, subject), shown, tuple(map(_version, versions))))
     for atom, dots in lost.items():
@@ -86,47 +85,34 @@ def concurrent(rows: Reader) -> list[Concurrent]:
 
 def open_conflicts(rows: Reader, heads: ForeignHeads) -> OpenConflicts:
     """Return what is in conflict, given what each store had seen."""
-    edges: set[EdgeDetail] = set()
-    atoms: set[bytes] = set()
-    for subject in _candidates(rows, heads) if heads.known else ():
-        if isinstance(subject, EdgeDetail):
-            edges.add(subject)
-        else:
-            atoms.add(subject)
-    conflicts: dict[Subject, list[Original]] = {}
-    lost: dict[bytes, list[Dot]] = {}
-    for atom in sorted(atoms):
-        known = known_of_atom(rows, heads, atom)
-        if found := known.conflict():
-            conflicts[atom] = found
-        if dots := known.lost():
-            lost[atom] = dots
-    for edge in sorted(edges):
-        if found := known_of_edge(rows, heads, edge).conflict():
-            conflicts[edge] = found
-    return OpenConflicts(conflicts, lost)
+    found = OpenConflicts({}, {})
+    candidates = set(_candidates(rows, heads)) if heads.known else ()
+    for subject in sorted(candidates, key=lambda one: (isinstance(one, EdgeDetail), one)):
+        known = known_of(rows, heads, subject)
+        if versions := known.conflict():
+            found.heads[subject] = versions
+        if isinstance(subject, bytes) and (dots := known.lost()):
+            found.lost[subject] = dots
+    return found
 
 
 def _candidates(rows: Reader, heads: ForeignHeads) -> Iterator[Subject]:
     """Yield the subjects of events that may begin a conflict: a version whose writer had not seen another."""
-    kinds = _LOSING | _DIFFERING | {EventKind.ATOM_REVISED, EventKind.EDGE_ADDED}
     for start, run in header_runs(rows, read_log(rows).size):
-        for at in of_kinds(run, kinds):
+        for at in of_kinds(run, _BEGINNING):
             header = decode_header(run[at], start + at)
-            if header.origin is not None and (
-                header.kind in _DIFFERING
-                or (header.kind in _LOSING and (header.kind is EventKind.ERASED or _is_version(header)))
-                or (_is_version(header) and _replaces_unseen(rows, heads, header))
+            kind, detail = header.kind, header.detail
+            if header.origin is None or not isinstance(detail, (AtomDetail, EdgeDetail)):
+                continue
+            if kind in _ALWAYS or (
+                _is_version(header)
+                and (kind is EventKind.ATOM_NOTED or _replaces_unseen(rows, heads, header))
             ):
-                yield header.detail if isinstance(header.detail, EdgeDetail) else _atom(header)
+                yield detail if isinstance(detail, EdgeDetail) else detail.id
 
 
 def _is_version(header: Header) -> bool:
     return header.origin is not None and header.origin.kind in VERSIONS
-
-
-def _atom(header: Header) -> bytes:
-    return header.detail.id if isinstance(header.detail, AtomDetail) else b""
 
 
 def _replaces_unseen(rows: Reader, heads: ForeignHeads, header: Header) -> bool:
@@ -139,12 +125,6 @@ def _replaces_unseen(rows: Reader, heads: ForeignHeads, header: Header) -> bool:
             return dot[1] >= heads.seen(origin[:2]).get(dot[0], 0)
         prev = before.prev
     return False
-
-
-def _known(rows: Reader, heads: ForeignHeads, subject: Subject) -> Known:
-    if isinstance(subject, EdgeDetail):
-        return known_of_edge(rows, heads, subject)
-    return known_of_atom(rows, heads, subject)
 
 
 def _name(rows: Reader, subject: Subject) -> str:

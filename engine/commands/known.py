@@ -14,8 +14,8 @@ from engine.followers.requests import RequestsFollower, Seqs, stored_seqs
 from engine.ledger.heads import of_kinds
 from engine.ledger.journal import earlier_headers, read_header, read_identity, read_log
 from engine.ledger.layout import decode_header, journal_key
-from engine.ledger.merging import ForeignHeads, Known, known_of_atom, known_of_edge
-from proofs.events import EdgeDetail, EventKind
+from engine.ledger.merging import ForeignHeads, Known, Subject, known_of
+from proofs.events import EventKind
 
 ACTOR: Final = "sync"
 REQUEST: Final = "foreign heads"
@@ -37,12 +37,14 @@ def read_foreign_heads(rows: Reader) -> ForeignHeads:
     stored = rows.scan(journal_key(start), journal_key(read_log(rows).size))
     while run := [raw for _, raw in islice(stored, limits.FOLLOW_EVENTS_MAX)]:
         for at in of_kinds(run, (EventKind.FOREIGN_HEAD,)):
-            heads.note(decode_header(run[at], start + at))
+            header = decode_header(run[at], start + at)
+            if header.actor == ACTOR:
+                heads.note(header)
         start += len(run)
     return heads
 
 
-def known_before(tx: Transaction, subject: bytes | EdgeDetail, last: int) -> Known | None:
+def known_before(tx: Transaction, subject: Subject, last: int) -> Known | None:
     """Return what the store knows about a subject; None if only this store has changed it.
 
     `last` is the last event on the subject.
@@ -56,10 +58,7 @@ def known_before(tx: Transaction, subject: bytes | EdgeDetail, last: int) -> Kno
     rows = getattr(tx.head, "present", tx.head)
     if ours or not isinstance(rows, Reader):
         return None
-    heads = read_foreign_heads(rows)
-    if isinstance(subject, EdgeDetail):
-        return known_of_edge(tx.rows, heads, subject)
-    return known_of_atom(tx.rows, heads, subject)
+    return known_of(tx.rows, read_foreign_heads(rows), subject)
 
 
 def is_in_conflict(tx: Transaction, atom: bytes, last: int) -> bool:
@@ -68,7 +67,7 @@ def is_in_conflict(tx: Transaction, atom: bytes, last: int) -> bool:
     return known is not None and bool(known.conflict())
 
 
-def refuse_awaited(tx: Transaction, subject: bytes | EdgeDetail, last: int) -> None:
+def refuse_awaited(tx: Transaction, subject: Subject, last: int) -> None:
     """Raise RefusedError if another store erased the subject in an event that is not known here yet."""
     known = known_before(tx, subject, last)
     if known is not None and known.awaits_erasure():

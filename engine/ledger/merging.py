@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 from engine.base import limits
 from engine.ledger.layout import erasure_key
-from engine.ledger.records import Lookup, read_atom, read_edge
+from engine.ledger.records import AtomRecord, EdgeRecord, Lookup, read_atom, read_edge
 from engine.ledger.subject_history import subject_history
 from proofs.codec import pack
 from proofs.events import (
@@ -36,6 +36,9 @@ from proofs.leaves import State, tag_identity
 
 Dot = tuple[bytes, int]
 """The id of the store that wrote an original, and the seq of the original there."""
+
+Subject = bytes | EdgeDetail
+"""An atom or an edge."""
 
 VERSIONS: Final = frozenset({EventKind.ATOM_ADDED, EventKind.ATOM_REVISED, EventKind.EDGE_ADDED})
 HIDING: Final = frozenset({EventKind.ATOM_TOMBSTONED, EventKind.EDGE_REMOVED})
@@ -311,25 +314,19 @@ def _restored(kind: EventKind, body: Body | None) -> Body | None:
     return body
 
 
-def known_of_atom(rows: Lookup, heads: ForeignHeads, atom: bytes) -> Known:
-    """Return what a store knows about an atom.
+def known_of(rows: Lookup, heads: ForeignHeads, subject: Subject) -> Known:
+    """Return what a store knows about an atom or an edge.
 
     Raises:
         CorruptionError: a row of the journal, or the record, does not have the bytes that were written.
     """
-    record = read_atom(rows, atom)
+    erased: list[bytes] = []
+    record: AtomRecord | EdgeRecord | None
+    if is_edge := isinstance(subject, EdgeDetail):
+        record = read_edge(rows, *subject)
+        erased = [end for end in (subject.src, subject.dst) if rows.get(erasure_key(end)) is not None]
+    else:
+        record = read_atom(rows, subject)
     history = () if record is None else subject_history(rows, record.last_seq)
-    return Known(originals_in(history, heads, of_edge=False))
-
-
-def known_of_edge(rows: Lookup, heads: ForeignHeads, edge: EdgeDetail) -> Known:
-    """Return what a store knows about an edge.
-
-    Raises:
-        CorruptionError: as for `known_of_atom`.
-    """
-    record = read_edge(rows, *edge)
-    history = () if record is None else subject_history(rows, record.last_seq)
-    erased = [end for end in (edge.src, edge.dst) if rows.get(erasure_key(end)) is not None]
-    ends = [known_of_atom(rows, heads, end) for end in erased]
-    return Known(originals_in(history, heads, of_edge=True), ends)
+    ends = [known_of(rows, heads, end) for end in erased]
+    return Known(originals_in(history, heads, of_edge=is_edge), ends)

@@ -10,10 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from backends.base import Reader
 from engine.base.errors import InconsistentError, VerificationError
 from engine.ledger.heads import extended
-from engine.ledger.journal import decoded_entries, open_payload, read_identity, read_log, read_raw
+from engine.ledger.journal import decoded_entries, open_payload, read_log, read_raw
 from engine.ledger.layout import decode_header
 from engine.ledger.merging import ORIGINALS
 from engine.store.store import Store
@@ -61,12 +60,6 @@ class Piece(NamedTuple):
     header: bytes = b""
     """The header, empty for a run."""
     payload: bytes | None = None
-
-
-def own_head(rows: Reader) -> Head:
-    """Return the present head of the store itself."""
-    log = read_log(rows)
-    return Head(read_identity(rows).store_id, log.size, log.frontier.root())
 
 
 def written(store: Store, first: int, bytes_max: int = PART_BYTES, stop: int | None = None) -> Written:

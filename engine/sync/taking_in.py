@@ -31,8 +31,8 @@ from engine.ledger.merging import (
     ForeignHeads,
     Merged,
     Original,
-    known_of_atom,
-    known_of_edge,
+    Subject,
+    known_of,
 )
 from engine.ledger.records import AtomRecord, EdgeRecord, read_atom, read_edge
 from engine.store.store import Store
@@ -187,10 +187,6 @@ class _Run:
         return advanced(self._frontier, [piece for piece in self._pieces if piece.stop <= size]).root()
 
 
-Subject = bytes | EdgeDetail
-"""An atom or an edge."""
-
-
 @dataclass(slots=True)
 class _Place:
     """A subject, and what the next event on it must name."""
@@ -343,10 +339,7 @@ class TakeIn:
     def _by_the_law(self, tx: Transaction, place: _Place, entry: Entry) -> bool:
         header, subject = entry.header, place.subject
         origin = self._origin(header)
-        if isinstance(subject, EdgeDetail):
-            known = known_of_edge(tx.rows, self.heads, subject)
-        else:
-            known = known_of_atom(tx.rows, self.heads, subject)
+        known = known_of(tx.rows, self.heads, subject)
         seen = self.heads.seen((self.other, header.seq))
         original = Original(origin, header.kind, header.actor, entry.body, seen)
         known.originals.append(original)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from backends.base import Reader
 from engine.commands.known import read_foreign_heads
 from engine.ledger.layout import erasure_key
-from engine.ledger.merging import ForeignHeads, known_of_atom, known_of_edge
+from engine.ledger.merging import ForeignHeads, known_of
 from engine.store.store import Store
 from engine.sync.originals import Written, entries_of, opened, record_of
 from proofs.events import AtomDetail, EdgeDetail, EventKind, Header
@@ -40,9 +40,6 @@ def _is_kept(rows: Reader, heads: ForeignHeads, part: Written, header: Header) -
         return True
     if all(rows.get(erasure_key(end)) is None for end in ends):
         return True
-    if isinstance(detail, EdgeDetail):
-        known = known_of_edge(rows, heads, detail)
-    else:
-        known = known_of_atom(rows, heads, detail.id)
+    known = known_of(rows, heads, detail if isinstance(detail, EdgeDetail) else detail.id)
     dot = part.head.store_id, header.seq
     return any(one.dot == dot and one.body is not None for one in known.unreached())

@@ -12,7 +12,7 @@ from engine.base.model import EventRef
 from engine.base.validation import show_id
 from engine.engine import Engine
 from engine.ledger.journal import read_header
-from engine.ledger.merging import Known, known_of_atom, known_of_edge
+from engine.ledger.merging import Known, known_of
 from engine.ledger.records import read_atom, read_edge
 from engine.store.store import FamilySecrets
 from engine.sync.originals import Written, written
@@ -226,8 +226,8 @@ class Played(Store):
         """Return what the real store knows about a subject."""
         heads = foreign_heads(self.device.engine.store)
         if isinstance(subject, tuple):
-            return known_of_edge(self.device.backend, heads, detail_of(subject))
-        return known_of_atom(self.device.backend, heads, bytes.fromhex(id_of(subject).replace("-", "")))
+            return known_of(self.device.backend, heads, detail_of(subject))
+        return known_of(self.device.backend, heads, bytes.fromhex(id_of(subject).replace("-", "")))
 
 
 def detail_of(edge: tuple[int, int]) -> EdgeDetail:
