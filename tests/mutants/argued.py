@@ -98,6 +98,9 @@ ARGUED: Final = {
     "proofs.envelope": {
         "decode: type(whole[1]) is not int: never": "`decode_strict` refuses floats and booleans",
     },
+    "proofs.forms": {
+        "__init__: super().__init__(message): no call": "BaseException.__new__ keeps the message, too"
+    },
     "proofs.leaves": {"decode_summary: not fits(summary, size): never": _STORES},
     "proofs.log": {
         "append: _check_leaf(leaf): no call": _STORES,

@@ -30,16 +30,27 @@ from proofs.leaves import (
     index_root,
     segment_key,
     set_row,
+    tags_row,
 )
 from proofs.log import leaf_hash
 from proofs.rows import rows_root
 from tests.reference.world import beside
 from tests.soundness.forged_events import events
 from tests.soundness.forged_links import CHECKPOINT, KIND, linked
-from tests.soundness.rejects import Cases, atom, changed, home, part, put, reject
+from tests.soundness.rejects import Cases, atom, changed, home, offered, part, put, reject
 from tests.soundness.support import items
 from tests.soundness.synthetic import opened, root_of, tree_of
-from tests.soundness.wire import LABEL_KEY, SEGMENTS, WITNESSES, Case, packed, plain_basis, plain_claim
+from tests.soundness.wire import (
+    LABEL_KEY,
+    SEGMENTS,
+    WITNESSES,
+    Case,
+    edited,
+    packed,
+    plain_basis,
+    plain_claim,
+    replaced,
+)
 
 STORE = b"\x33" * 16
 COUNT = 9
@@ -266,11 +277,11 @@ def x19_wrong_events_under_a_root() -> Cases:
 
 @reject
 def x20_links_to_other_logs() -> Cases:
-    """A checkpoint of a state of another log than its own is refused, although its log commits to it."""
+    """A checkpoint of a state of another log or size is refused, though its own log commits to it."""
     checkpoint = next(event.header for event in events() if event.header[KIND] == CHECKPOINT)
-    asked = linked(checkpoint, other_log=True)
-    claims = [plain_claim(claim) for claim in asked.claims]
-    yield Case("root", "verify", [asked.data, plain_basis(asked.basis), claims])
+    for asked in (linked(checkpoint, other_log=True), *(linked(checkpoint, shift=by) for by in (-1, 1))):
+        claims = [plain_claim(claim) for claim in asked.claims]
+        yield Case("root", "verify", [asked.data, plain_basis(asked.basis), claims])
 
 
 @reject
@@ -333,8 +344,36 @@ def x22_lists_with_something_left_out() -> Cases:
     listed[0][0] = b"\1" + listed[0][0][1:]
     data = packed(["memroot-proof", 3, None, opening, None, None, None, [b"\3", b""], None, [[15, listed]]])
     yield Case("list", "verify", [data, basis, [claim]])
+    tree = tree_of(dict(list(digests.items())[:1]))
+    roots = [(name, root_of(tree) if name == "edges" else EMPTY) for name in NAMESPACES]
+    basis = ["Root", STORE, overall_root(STORE, 1, EMPTY, 7, EMPTY, roots), None]
+    opening = [1, EMPTY, 7, EMPTY, list(map(list, roots))]
+    trees = [None, list(opened(tree, [begin])), None]
+    data = packed(["memroot-proof", 3, None, opening, None, None, *trees, [[15, []]]])
+    yield Case("list", "verify", [data, basis, [claim]])
     only = home()["edges@root"]
     yield changed("tree|shape|other-leaf|list", only, lambda parts: parts[WITNESSES][0][1].pop())
+
+
+@reject
+def x24_other_rows_and_events() -> Cases:
+    """A row that is not one of tags, and an event that does not say that a head was seen, are refused."""
+    value, alive = encode_value(Value(0, 1, 1, 1, 1, 1, bytes(32))), SALT + ALL_LIVE
+    for reason, tags in (
+        ("encoding", b"\x9f\x61a\xff"),
+        ("encoding", packed(["a"]) + b"\0"),
+        ("chunk", packed("a")),
+        ("chunk", packed([])),
+        ("chunk", packed([1])),
+        ("chunk", packed(["b", "a"])),
+    ):
+        forged = Forged({atom(0): value}, {tags_row(1): tags, LIVE: ALL_LIVE}, with_row(b"").rows)
+        witness = [16, value, alive, SALT + tags]
+        yield forged.case(reason, ["TagsOf", atom(0)], witness, [atom(0)], [tags_row(1), LIVE])
+    event, seen = home()["event@log"], home()["seen@log"]
+    _, header, _, path = part(event, WITNESSES, 0)
+    data = edited(event, lambda parts: replaced(parts, [17, header, path], WITNESSES, 0))
+    yield offered("header", event, data, claims=seen.claims)
 
 
 def value_of_edge(number: int) -> bytes:
