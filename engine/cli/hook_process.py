@@ -20,8 +20,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final, NoReturn
 
-WALL_SECONDS: Final = 0.3
-CPU_SECONDS: Final = 0.15
+WALL_SECONDS: Final = 0.28
+CPU_SECONDS: Final = 0.14
+"""The time after which a hook ends. It leaves a little of 0.3 s and 0.15 s for the end itself."""
+
 BUDGET: Final = 400
 """The default number of tokens that a session is given at once."""
 
