@@ -17,6 +17,7 @@ from engine.commands.facts import AppendFact
 from engine.sync import taking_in
 from engine.sync.originals import Written, written
 from engine.sync.taking_in import known_heads, take_in
+from engine.trust.audit.verify import verify
 from proofs.leaves import EdgeType, State
 from tests.support.engines import BEGIN
 from tests.sync.support import SECOND, Device, parts
@@ -134,9 +135,12 @@ def test_each_device_has_its_own_folder(devices: list[Device], tmp_path: Path) -
 def test_a_pull_can_be_broken_off_anywhere(devices: list[Device], monkeypatch: pytest.MonkeyPatch) -> None:
     """A pull whose parts stop coming, or whose commits are small, continues where it ended."""
     monkeypatch.setattr(taking_in, "EVENTS_AT_ONCE", 2)
-    one, two, _ = devices
+    monkeypatch.setattr(taking_in, "EDGES_AT_ONCE", 1)
+    one, two, third = devices
     made = [one.engine.add(f"text {number}").subject for number in range(12)]
-    one.engine.link(made[0], EdgeType.RELATED_TO, made[1])
+    for other in made[1:4]:
+        one.engine.link(made[0], EdgeType.RELATED_TO, other)
+    two.pull(one)  # it has the edges, and erases them in several commits
     one.engine.erase(made[0], "why", probe=False)
 
     def broken(most: int) -> Iterator[Written]:
@@ -147,10 +151,13 @@ def test_a_pull_can_be_broken_off_anywhere(devices: list[Device], monkeypatch: p
 
     for most in range(1, 6):
         with pytest.raises(KeyboardInterrupt):
-            take_in(two.engine.store, broken(most))
-    two.pull(one)
-    assert two.pull(one).events == 0
-    assert two.engine.root(state=True).state == one.engine.root(state=True).state
+            take_in(third.engine.store, broken(most))
+    for device in (two, third):
+        device.pull(one)
+        assert device.pull(one).events == 0
+        device.engine.catch_up()
+        assert verify(device.backend).ok
+        assert device.engine.root(state=True).state == one.engine.root(state=True).state
 
 
 def test_what_does_not_match_the_log_is_refused(devices: list[Device]) -> None:

@@ -41,8 +41,8 @@ from engine.store.past import AsOf
 from engine.store.replay import Progress, Stage
 from engine.store.revert import Undone
 from engine.store.status import Status
+from engine.sync.devices import SyncReport
 from engine.sync.family import SyncStatus
-from engine.sync.syncing import SyncReport
 from engine.trust.audit.verify import Report
 from engine.trust.notes.issue import CheckpointNote
 from engine.trust.proving.prove import Proof
