@@ -200,7 +200,10 @@ class Given:
         """Return `given` with '' outside the blocks of notes, whose texts are indented below headings."""
         is_inside, result = False, list[str | None]()
         for line, one in zip(lines, given, strict=True):
-            begins = line.strip() == HEADING or bool(one and _ID.match(line) and one in self._ids)
+            # Some clients put notes into an element, such as <hook_context>.
+            begins = line.rpartition(">")[2].strip() == HEADING or bool(
+                one and _ID.match(line) and one in self._ids
+            )
             short = one is None and (not line.strip() or self._atom(_words(line), 1))
             is_inside = begins or (is_inside and line[:1].isspace() and bool(one or short))
             result.append((one or NOTES) if is_inside else "")

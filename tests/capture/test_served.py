@@ -54,7 +54,7 @@ def played(rng: Random, notes: str, own: list[str]) -> list[dict[str, Any]]:
     block = f"{notes}\n"
     rewrapped = "\n".join(line.strip().replace(" ", "  ", 1) for line in notes.splitlines())
     quoted = "\n".join(f"> {line.strip().upper()}" for line in notes.splitlines())
-    user = [f"{block}{own[0]}", f"{own[1]}\n\n{block}\n{own[2]}", own[3]]
+    user = [f"{block}{own[0]}", f"{own[1]}\n\n{block}\n{own[2]}", f"{own[3]}\n\n<hook>{notes}</hook>"]
     tool = {"type": "tool_result", "content": [{"type": "text", "text": rng.choice([notes, rewrapped])}]}
     assistant = f"{rng.choice([rewrapped, quoted])}\n\nI use this now."
     turns = [("user", one) for one in user] + [
