@@ -41,7 +41,7 @@ async function commit({ memory, trust }, read, commands) {
 }
 
 /** Show what was changed, by its events; `changed` shows the memory anew. */
-async function tell(receipts, { memory, trust, changed }, words = "Recorded") {
+async function tell(receipts, { memory, trust, changed }, words = "Recorded:") {
   const place = document.getElementById("done");
   const seqs = [...new Set(receipts.flatMap(({ events }) => events ?? []).map((event) => event.seq ?? event))].sort((one, other) => one - other);
   const shown = seqs.slice(0, EVENTS_MAX);
@@ -49,17 +49,18 @@ async function tell(receipts, { memory, trust, changed }, words = "Recorded") {
   const close = element("button", { class: "button", type: "button", onclick: () => (place.hidden = true) }, "Close");
   const undo = async () => {
     try {
-      await tell(await memory.call("revert", { start: seqs[0], stop: seqs.at(-1) + 1, actor: events[0].actor }), { memory, trust, changed }, "Undone");
+      await tell(await memory.call("revert", { start: seqs[0], stop: seqs.at(-1) + 1, actor: events[0].actor }), { memory, trust, changed }, "Undone:");
     } catch (error) {
       place.append(...noAnswer(error));
     }
   };
-  const isErasure = events.some(({ kind }) => kind === "erased" || kind === "edge erased");
+  const isProved = events.every((event) => !(event instanceof Error));
+  const isLasting = !isProved || events.some(({ kind }) => kind === "erased" || kind === "edge erased");
   place.replaceChildren(
-    ...(seqs.length === 0 ? [mark("plain", "Nothing to change: it stood so already")] : [unchanged(trust.head, words), ...events.slice(0, 3).map(eventNode)]),
+    ...(seqs.length === 0 ? [mark("plain", "Nothing to change: it stood so already")] : [words, isProved ? unchanged(trust.head) : "", ...events.slice(0, 3).map(eventNode)]),
     seqs.length > 3 ? element("span", {}, `… ${counted(seqs.length, "event")}`) : "",
-    element("span", { class: "hash" }, `Root ${short(trust.head.root)}`),
-    seqs.length === 0 || isErasure ? "" : element("button", { class: "button", type: "button", onclick: undo }, "Undo"),
+    trust.head === null ? "" : element("span", { class: "hash" }, `Root ${short(trust.head.root)}`),
+    seqs.length === 0 || isLasting ? "" : element("button", { class: "button", type: "button", onclick: undo }, "Undo"),
     close,
   );
   place.hidden = false;
@@ -83,7 +84,7 @@ export function actButton(words, act, given, label = words) {
   return element("span", { class: "row" }, element("button", { class: "button", type: "button", "aria-label": label, onclick: press }, words), said);
 }
 
-/** Return a form that changes something. `act` is given the values of its fields, and returns receipts, which may have `words` about them, or null. */
+/** Return a form that changes something. `act` is given the values of its fields, and returns receipts, which may have `words` about them, a node, or null. */
 export function changeForm(words, fields, act, given) {
   const said = element("div", { role: "status", class: "stack" });
   const button = element("button", { class: "button primary", type: "submit" }, words);
@@ -117,7 +118,7 @@ function changedNodes(atom, form, { trust }) {
     form.querySelector("[role=status]").replaceChildren(mark("plain", "Save again to put your text in the place of theirs"));
   };
   return [
-    proved(`atom ${atom.id}`, differenceNode(atom.content, mine)),
+    differenceNode(atom.content, mine),
     element("p", { class: "small" }, "Struck out: what is recorded now. Underlined: what you wrote."),
     unchanged(trust.head),
     element("button", { class: "button", type: "button", onclick: take }, "I have read theirs"),
@@ -211,7 +212,7 @@ function correcting(given) {
     const found = [...(await openAtoms(trust, hits.map(({ id }) => id))).values()];
     const atoms = found.filter((atom) => !(atom instanceof Error) && atom.state === "live" && (atom.content ?? "").includes(wrong));
     const commands = atoms.map(({ id, content }) => ({ revise: { id, content: content.replaceAll(wrong, right) } }));
-    const rows = atoms.map((atom) => proved(`atom ${atom.id}`, differenceNode(atom.content, atom.content.replaceAll(wrong, right))));
+    const rows = atoms.map((atom) => differenceNode(atom.content, atom.content.replaceAll(wrong, right)));
     const button = atoms.length === 0 ? "" : actButton(`Correct ${counted(atoms.length, "text")}`, () => commit(given, atoms, commands), given);
     said.replaceChildren(element("p", {}, `${counted(atoms.length, "text")} of those that the service finds ${atoms.length === 1 ? "has" : "have"} exactly these words.`), ...rows, button);
     return null;

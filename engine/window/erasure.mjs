@@ -5,6 +5,7 @@ import { command, commandNode, engine } from "./commands.mjs";
 import { details, element } from "./dom.mjs";
 import { noAnswer } from "./failures.mjs";
 import { counted, hash } from "./facts.mjs";
+import { said } from "./marks.mjs";
 
 const NAMED_MAX = 1_000;
 const OUT_OF_REACH = "An erasure does not reach copies, exports and backups that were made before, proofs that show the content, or answers that somebody received.";
@@ -75,7 +76,7 @@ async function erasing(id, given) {
   const act = async ({ reason, all: isAll }) => {
     const receipt = await memory.call("erase", { ids: isAll ? [id, ...named] : [id], reason });
     const { payloads, payload_bytes: bytes, probe } = receipt;
-    return Object.assign([receipt], { words: `Erased: ${counted(payloads, "payload")} of ${counted(bytes, "byte")} destroyed${probe ? `; searched afterwards: ${String(probe.verdict).replaceAll("_", " ")}` : ""}` });
+    return Object.assign([receipt], { words: said(`Erased: ${counted(payloads, "payload")} of ${counted(bytes, "byte")} destroyed${probe ? `; searched afterwards: ${String(probe.verdict).replaceAll("_", " ")}` : ""}`) });
   };
   return changeForm("Erase for good", [named.length === 0 ? "" : all, fieldOf("reason", "Why, without quoting the text: the history keeps it", { required: true })], act, given);
 }

@@ -67,6 +67,7 @@ function statusCard({ memory, status }) {
       ["events", status.events.toLocaleString("en")],
       ["last event", day(status.last_event)],
       ["kept in", quoted(status.backend)],
+      ["sealed", status.sealed ? "yes: its rows are encrypted" : "no"],
       ["files", status.file_bytes === null ? null : sizeOf(status.file_bytes)],
       ["last scrub", scrubOf(status)],
       ["can be written", status.read_only === null || status.read_only === undefined ? "yes" : element("span", {}, "no: ", quoted(status.read_only))],
