@@ -255,6 +255,10 @@ class Backend(Reader):
             self.write(batch)
         return self.purge()
 
+    def stored(self, key: bytes) -> bytes | None:
+        """Return the value of `key` as the files have it."""
+        return self.get(key)
+
     def files(self) -> tuple[Path, ...]:
         """Return the paths of all files that may hold bytes of the store. A memory store has no files."""
         return ()

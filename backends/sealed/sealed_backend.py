@@ -185,6 +185,10 @@ class SealedBackend(_SealedReader, Backend):
         """Remove all deleted and replaced bytes from the store's own files."""
         return self.inner.purge()
 
+    def stored(self, key: bytes) -> bytes | None:
+        """Return the encrypted value of `key`."""
+        return self.inner.stored(key)
+
     def files(self) -> tuple[Path, ...]:
         """Return the paths of all files that may hold bytes of the store."""
         return self.inner.files()

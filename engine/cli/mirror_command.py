@@ -69,6 +69,7 @@ def mirror(
     with session.engine() as engine:
         session.keep_apart(where)
         report = _made(session, engine, where, style, dry_run=dry_run)
+        session.tell_readable(engine, where)
     return session.out.answer(encode(report), _report(report, where))
 
 

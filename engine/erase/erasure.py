@@ -32,6 +32,7 @@ from engine.erase.erasure_probe import (
     find_occurrences,
     pieces_of,
     shared_pieces,
+    stored_pieces,
 )
 from engine.followers.requests import Once
 from engine.index.segments import segments_of
@@ -265,7 +266,8 @@ def erase(
         return Erasure(shown, reason)
     seqs = [entry.header.seq for entry in target.entries]
     pieces = target.unique_pieces
-    before = find_occurrences(store, queries, shown, seqs, pieces) if probe and seqs else None
+    stored = stored_pieces(store, seqs, pieces)
+    before = find_occurrences(store, queries, shown, seqs, pieces, stored) if probe and seqs else None
     pending = unfinished or Pending(b"".join(atoms), reason, actor, int(remember))
     try:
         done, events, purged = carry_out(store, pending, progress, None if once is None else once.request)
@@ -273,7 +275,7 @@ def erase(
         forget()
     if once is not None and not events:
         events = list(map(event_ref, store.recorded(actor, once)))  # another process was faster
-    after = None if before is None else find_occurrences(store, queries, shown, seqs, pieces)
+    after = None if before is None else find_occurrences(store, queries, shown, seqs, pieces, stored)
     return Erasure(
         ids=shown,
         reason=reason,

@@ -19,7 +19,7 @@ from typing import Any, Final, NamedTuple
 from backends.base import Reader
 from engine.base.errors import EngineError
 from engine.base.validation import show_id
-from engine.ledger.layout import PAYLOAD, decode_header, journal_key
+from engine.ledger.layout import PAYLOAD, decode_header, journal_key, payload_key
 from engine.ledger.records import read_atom
 from engine.store.store import Store
 from proofs.events import AtomBody, AtomDetail
@@ -170,12 +170,28 @@ Its arguments are the ids of the atoms, the seqs of their events, and pieces of 
 """
 
 
+def stored_pieces(store: Store, seqs: Sequence[int], pieces: Sequence[str]) -> list[bytes]:
+    """Return the bytes by which the files are searched for `pieces` of the contents of events.
+
+    The files of a sealed store have no piece of a text, so they are searched for the encrypted payloads.
+    """
+    if store.backend.seal is None or not pieces:
+        return [piece.encode() for piece in pieces]
+    found = [store.backend.stored(payload_key(seq)) for seq in seqs]
+    return [raw[:PIECE_BYTES] for raw in found if raw]
+
+
 def find_occurrences(
-    store: Store, queries: Queries, atoms: Sequence[str], seqs: Sequence[int], pieces: Sequence[str]
+    store: Store,
+    queries: Queries,
+    atoms: Sequence[str],
+    seqs: Sequence[int],
+    pieces: Sequence[str],
+    stored: Sequence[bytes],
 ) -> Occurrences:
-    """Search files and answers for `pieces` of the contents of `atoms`; `seqs` are their events."""
+    """Search answers for `pieces` of `atoms`, whose events are `seqs`, and files for `stored`."""
     files = store.backend.files()
-    matches = search(files, [piece.encode() for piece in pieces])
+    matches = search(files, stored)
     names = sorted({path.rpartition("/")[2] for path in matches})
     answers = [
         name

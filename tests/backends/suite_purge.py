@@ -27,10 +27,6 @@ class PurgeSuite(Opening):
         """Return the files that may hold bytes of the store."""
         return backend.files()
 
-    def stored(self, backend: Backend, key: bytes) -> bytes:
-        """Return the bytes of the value of `key` in the files."""
-        return backend.get(key) or b""
-
     def found_in(self, folder: Path) -> list[str]:
         """Return the names of the files of the store in `folder` that contain the secret."""
         return found_in(folder)
@@ -57,7 +53,7 @@ class PurgeSuite(Opening):
             doomed.delete(SECRET)
             backend.write(doomed)
             backend.purge()
-            kept = self.stored(backend, b"kept")
+            kept = backend.stored(b"kept") or b""
             files = self.files_of(backend)
             assert bool(files) is self.capabilities.persistent
             assert self.found_in(tmp_path) == []

@@ -13,7 +13,7 @@ from tests.backends.suite_guards import GuardSuite
 from tests.backends.suite_purge import PurgeSuite
 from tests.backends.suite_threads import ThreadSuite
 from tests.support.faults import FaultBackend
-from tests.support.sealed import inner_of, sealed
+from tests.support.sealed import sealed
 
 
 class TestMemory(BackendSuite, GuardSuite, ThreadSuite, PurgeSuite):
@@ -34,10 +34,6 @@ class TestSealed(TestMemory):
     def open(self, folder: Path, *, create: bool = True) -> Backend:
         """Open the same store sealed."""
         return sealed(super().open(folder, create=create))
-
-    def stored(self, backend: Backend, key: bytes) -> bytes:
-        """Return the encrypted value."""
-        return inner_of(backend).get(key) or b""
 
 
 def test_after_an_interrupted_write_nothing_is_served(monkeypatch: pytest.MonkeyPatch) -> None:

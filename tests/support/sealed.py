@@ -4,7 +4,7 @@ from typing import Final
 
 from backends.base import Backend
 from backends.sealed.seal import Seal
-from backends.sealed.sealed_backend import SealedBackend, opened
+from backends.sealed.sealed_backend import opened
 
 SEAL: Final = Seal.new({})
 
@@ -12,9 +12,3 @@ SEAL: Final = Seal.new({})
 def sealed(inner: Backend) -> Backend:
     """Return `inner`, sealed under SEAL."""
     return opened(inner, SEAL)
-
-
-def inner_of(backend: Backend) -> Backend:
-    """Return the backend that keeps the encrypted rows."""
-    assert isinstance(backend, SealedBackend)
-    return backend.inner

@@ -12,7 +12,7 @@ from tests.backends.suite_guards import GuardSuite
 from tests.backends.suite_purge import SECRET, PurgeSuite
 from tests.backends.suite_threads import ThreadSuite
 from tests.support.postgresql import shared_server
-from tests.support.sealed import inner_of, sealed
+from tests.support.sealed import sealed
 
 pytestmark = pytest.mark.slow
 
@@ -40,7 +40,3 @@ class TestSealed(TestPostgreSQL):
     def open(self, folder: Path, *, create: bool = True) -> Backend:
         """Open the same store sealed."""
         return sealed(super().open(folder, create=create))
-
-    def stored(self, backend: Backend, key: bytes) -> bytes:
-        """Return the encrypted value."""
-        return inner_of(backend).get(key) or b""

@@ -11,7 +11,7 @@ from tests.backends.suite_guards import GuardSuite
 from tests.backends.suite_purge import PurgeSuite
 from tests.backends.suite_threads import ThreadSuite
 from tests.support.faults import FaultBackend
-from tests.support.sealed import inner_of, sealed
+from tests.support.sealed import sealed
 
 pytestmark = pytest.mark.slow
 
@@ -34,7 +34,3 @@ class TestSealed(TestSQLite):
     def open(self, folder: Path, *, create: bool = True) -> Backend:
         """Open the same store sealed."""
         return sealed(super().open(folder, create=create))
-
-    def stored(self, backend: Backend, key: bytes) -> bytes:
-        """Return the encrypted value."""
-        return inner_of(backend).get(key) or b""
