@@ -118,6 +118,11 @@ def remove(syncing: Syncing, name: str, actor: str, **options: Any) -> str:
     gone = _named(device, name)
     syncing.read_heads(everything=True)
     own, head = syncing.own_head(), syncing.heads.pop(gone, None)
+    if head and device.known[gone].file != syncing.files[gone]:
+        raise ConflictError(
+            f"not everything of {name!r} is read yet: {syncing.said.get(gone, ('', 'sync again'))[1]}",
+            hint="what nobody has read of it would be lost; to accept that, delete its sub-folder first",
+        )
     place, key = syncing.folder / f"{SUBFOLDER}{gone}", FamilyKey.new()
     try:
         carried: Packs = {}

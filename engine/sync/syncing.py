@@ -243,27 +243,30 @@ class Syncing:
                 gone = _destroyed(rows, published, size)
             self.own.mkdir(parents=True, exist_ok=True)
             start = _cut(packs.setdefault(store_id, []), published) if published < size else size
+            while start < size:
+                part = written(self.store, start, RAW_BYTES, size)
+                packs[store_id].append(write_pack(self.own, self.device.keys[0], part))
+                start = part.stop
+            if gone:
+                # An erasure must be there before its text is not: who reads only that the text is gone waits.
+                own = self._write_head(own, packs, size, root)
             for writer, several in packs.items():
                 hit = [seq for store, seq in gone if store == writer]
                 for at, one in enumerate(several):
                     if not is_whole(self.own, one) or any(one.first <= seq < one.stop for seq in hit):
                         several[at] = self._again(writer, one)
-            while start < size:
-                part = written(self.store, start, RAW_BYTES, size)
-                packs[store_id].append(write_pack(self.own, self.device.keys[0], part))
-                start = part.stop
-            self._write_head(own, {writer: tuple(several) for writer, several in packs.items()}, size, root)
+            self._write_head(own, packs, size, root)
         except OSError as error:
             raise system_failure(error, f"{self.own} cannot be written") from error
         return size - published
 
-    def _write_head(
-        self, own: DeviceHead | None, packs: dict[bytes, tuple[Pack, ...]], size: int, root: bytes
-    ) -> None:
+    def _write_head(self, own: DeviceHead | None, packs: Packs, size: int, root: bytes) -> DeviceHead:
+        """Write a head that lists these packs, unless it is `own`; remove what it does not list."""
         device, identity = self.device, self.store.identity
         head = DeviceHead(
             identity.store_id, public_key_of(self.seed), device.name, size, root,
-            FamilySecrets(identity.id_key, identity.label_key), public_box_of(self.seed), packs,
+            FamilySecrets(identity.id_key, identity.label_key), public_box_of(self.seed),
+            {writer: tuple(several) for writer, several in packs.items()},
             {store: head.size for store, head in known_heads(self.store).items()}, tuple(device.keys[1:]),
             frozenset(map(bytes.fromhex, device.removed)),
         )  # fmt: skip
@@ -277,6 +280,7 @@ class Syncing:
             left = path.name.startswith((PREFIX, f".{PREFIX}", f".{HEAD}."))
             if left and path.name not in device.packs:
                 path.unlink(missing_ok=True)
+        return head
 
     def _again(self, writer: bytes, pack: Pack) -> Pack:
         """Write a pack again, without the payloads that were destroyed since, and return the new one."""
