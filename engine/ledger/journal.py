@@ -8,7 +8,7 @@ Events are appended by `engine.ledger.appender`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
 from weakref import WeakKeyDictionary
@@ -275,11 +275,16 @@ class RawEntry(NamedTuple):
 
 
 def read_raw(
-    rows: Reader, start: int, stop: int, bytes_max: int = limits.FOLLOW_BYTES_MAX
+    rows: Reader,
+    start: int,
+    stop: int,
+    bytes_max: int = limits.FOLLOW_BYTES_MAX,
+    skip: Callable[[bytes], bool] = lambda _: False,
 ) -> Iterator[RawEntry]:
     """Yield the events from `start` up to but excluding `stop`.
 
     The iterator ends earlier if it has read at least `bytes_max` bytes, but always after a whole event.
+    Events for whose header `skip` is true may be left out; they are not checked.
 
     Raises:
         CorruptionError: a row is missing, is out of order, or does not have the bytes that were written.
@@ -289,6 +294,8 @@ def read_raw(
         for at, entry in enumerate(decoded_entries(headers, payloads, seq)):
             raw_header, raw_payload, erased = headers[at], payloads[at], None
             if entry is None:
+                if skip(raw_header):
+                    continue
                 header = decode_header(raw_header, seq + at)
                 if raw_payload is None:
                     erased = erased_at(rows, header)

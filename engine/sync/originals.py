@@ -7,6 +7,7 @@ they form in the log. So the receiver can compute the root of the writer's log, 
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
@@ -17,6 +18,7 @@ from engine.ledger.layout import decode_header
 from engine.ledger.merging import ORIGINALS
 from engine.store.store import Store
 from engine.trust.proving.log_witnesses import LogPaths, complete_subtrees
+from proofs.codec import DETAILS, HEADER_FIELDS, kind_of
 from proofs.events import Entry, EventKind, ForeignHeadDetail
 from proofs.log import DIGEST_BYTES, SIZE_BYTES, Frontier, leaf_hash, node_hash
 
@@ -27,6 +29,9 @@ PART_BYTES: Final = 8 << 20
 
 _GAP, _EVENT = b"\x00", b"\x01"
 _LENGTH_BYTES = 2
+_KINDS = frozenset(map(int, DETAILS))
+_ARRAY = 0x80
+"""The first byte of an array in CBOR is this, plus the number of its items if there are at most 23."""
 
 
 class Head(NamedTuple):
@@ -78,19 +83,17 @@ def written(store: Store, first: int, bytes_max: int = PART_BYTES, stop: int | N
         paths = LogPaths(rows, log.size)
         frontier = first.to_bytes(SIZE_BYTES, "big") + b"".join(paths.subtrees(0, first))
         records: list[bytes] = []
-        at = gap = first
-        size = 0
-        while at < end and size < bytes_max:
-            for entry, raw, payload, _ in read_raw(rows, at, end, bytes_max):
-                header = entry.header
-                if header.kind in HANDED_OUT and header.origin is None:
-                    records += _run(paths, gap, at)
-                    records.append(record_of(raw, payload))
-                    size += len(records[-1])
-                    gap = at + 1
-                at += 1
+        gap, at, size = first, end, 0
+        for entry, raw, payload, _ in read_raw(rows, first, end, sys.maxsize, _has_origin):
+            header = entry.header
+            if header.kind in HANDED_OUT and header.origin is None:
                 if size >= bytes_max:
+                    at = header.seq
                     break
+                records += _run(paths, gap, header.seq)
+                records.append(record_of(raw, payload))
+                size += len(records[-1])
+                gap = header.seq + 1
         records += _run(paths, gap, at)
         return Written(first, at, frontier, Head(store.identity.store_id, at, paths.root(at)), records)
 
@@ -98,6 +101,15 @@ def written(store: Store, first: int, bytes_max: int = PART_BYTES, stop: int | N
 def record_of(header: bytes, payload: bytes | None) -> bytes:
     """Return the record of an event that is handed out; without a payload, it was destroyed."""
     return _EVENT + len(header).to_bytes(_LENGTH_BYTES, "big") + header + (payload or b"")
+
+
+def _has_origin(header: bytes) -> bool:
+    """Return True if an encoded header has an origin, which makes its array one item longer.
+
+    Decoding the events that a store took in, which it does not hand out, took a third of the time of a join.
+    """
+    kind = kind_of(header)
+    return kind in _KINDS and header[0] == _ARRAY + len(HEADER_FIELDS) + len(DETAILS[EventKind(kind)][1]) + 1
 
 
 def _run(paths: LogPaths, first: int, stop: int) -> list[bytes]:
