@@ -4,8 +4,8 @@
 
 The rules are for English and are not learnt from data. A text belongs to a category if it contains one
 strong word or phrase, or at least two different weaker words (hints), or if it matches the rules for names,
-places and numbers. This package does not use Python's Unicode tables, so a text has the same categories on
-every machine.
+places and numbers. In a long text, one word of trade is not enough. This package does not use Python's
+Unicode tables, so a text has the same categories on every machine.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class Category(StrEnum):
     RELATIONSHIP = "relationship"
     """The text speaks of at least two people, or of somebody's relative or friend."""
     NARRATIVE = "narrative"
-    """The text says that somebody did something, and says when it happened or after which event."""
+    """Adjacent sentences say what somebody did, and when it happened or after which event."""
     TECHNICAL = "technical"
     """The text has code, identifiers, versions, or words of engineering and the sciences."""
     INDUSTRY = "industry"
