@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
-from urllib.parse import urlencode
+from urllib.parse import urlencode, urlsplit
 
 import click
 
@@ -23,7 +23,7 @@ from engine.cli.shared_options import Time, one_of
 from engine.cli.shown_parts import Table
 from engine.clients.service_address import is_loopback
 from engine.memory.lease import DEFAULT_WAIT
-from engine.memory.memory_settings import find_memory, find_secrets_for_agents, find_served
+from engine.memory.memory_settings import find_memory, find_secrets, find_secrets_for_agents, find_served
 from engine.service.access import ALL, KEPT_SECONDS
 from engine.service.tokens import Token, Tokens, log, problem_of
 
@@ -203,14 +203,15 @@ def ui(session: Session, *, write: bool = False, port: Port = 0, no_browser: boo
     from engine.service.service_endpoints import prepare
 
     wait = session.wait if "wait" in session.given else DEFAULT_WAIT
-    memories = served_memories(session, read_only=not write, wait=wait)
+    memories = served_memories(session, read_only=not write, secrets=find_secrets()[0], wait=wait)
     tokens = Tokens(memories.url)
     with ExitStack() as closing:
         closing.callback(tokens.close)
         listener = closing.enter_context(listening(Settings(port=port)))
         token = tokens.for_this_run(Scope.ADMIN, name=session.actor) if write else tokens.for_this_run()
-        # The commands that the page shows name the store. The address of a database may have a password.
-        store = session.store or ("" if memories.url.startswith("postgresql:") else memories.url)
+        store = session.store or memories.url
+        # The commands that the page shows name the store, unless its address has a password.
+        store = "" if urlsplit(store).password else store
         address = f"{listener.url}/#{urlencode({'token': token, 'store': store}, safe=':/~')}"
 
         prepare()
