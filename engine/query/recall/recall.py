@@ -12,10 +12,11 @@ use the best candidates so far.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from backends.base import Reader
 from engine.base import limits
@@ -31,7 +32,6 @@ from engine.query.recall.recall_config import RecallConfig
 from engine.query.recall.recall_run import (
     ALIAS,
     LoadedAtom,
-    Mentions,
     Pool,
     Ranking,
     RecallRun,
@@ -68,6 +68,7 @@ from engine.query.recall.signals.words import (
 )
 from engine.query.view import View
 from engine.text.analyzer import index_terms
+from engine.text.language.parts_of_speech import forms_of
 from engine.text.language.question import analyze_question
 
 DEFAULT_LIMIT = 10
@@ -183,8 +184,7 @@ def rank(run: RecallRun, target: int, most: int, first: int) -> Ranking:
     boost_dates(run, pool)
     boost_first_person(run, pool)
     apply_provenance(run, pool)
-    mentions = Mentions(run.question.terms, heaviest, weights, term_scores)
-    is_split = _is_split(run, mentions)
+    is_split = _is_split(run, dict(zip(heaviest, term_scores > 0, strict=True)))
     _feedback(run, pool, weights)
     pool, entities = _split(run, pool, words, target) if is_split else (pool, ())
     pool = _phrases(run, pool, words)
@@ -209,8 +209,10 @@ def _feedback(run: RecallRun, pool: Pool, weights: dict[str, float]) -> None:
     pool.add("feedback", terms.at(pool.ordinals).scores * pool.factor)
 
 
-def _is_split(run: RecallRun, mentions: Mentions) -> bool:
+def _is_split(run: RecallRun, there: Mapping[str, NDArray[np.bool_]]) -> bool:
     """Return True if the entities of the question are also searched for one by one.
+
+    For each term that was scored, `there` holds True for the candidates that contain the term.
 
     That is so if there are at least two, and too few atoms cover the words of the question, its nouns and
     times, or its names. An atom covers words if the sum of the weights of those that it contains is at least
@@ -225,15 +227,22 @@ def _is_split(run: RecallRun, mentions: Mentions) -> bool:
     if len(question.entities) < 2:
         return False
     words = (question.terms, question.nouns, question.names)
-    return all(_covering(run, terms, mentions) < run.config.protocol.enough for terms in words)
+    return all(_covering(run, terms, there) < run.config.protocol.enough for terms in words)
 
 
-def _covering(run: RecallRun, terms: Sequence[str], mentions: Mentions) -> int:
-    """Return the number of candidates that cover `terms`; terms that were not scored are ignored."""
-    weights = {term: run.idf(term) for term in terms if term in mentions}
-    if not weights:
-        return 0
-    return mentions.covering(weights, run.config.protocol.covers * sum(weights.values()))
+def _covering(run: RecallRun, terms: Sequence[str], there: Mapping[str, NDArray[np.bool_]]) -> int:
+    """Return the number of candidates that cover `terms`; terms that were not scored are ignored.
+
+    A candidate with an irregular form of a term counts as one with the term.
+    """
+    covered: NDArray[np.float64] = np.zeros(())
+    total = 0.0
+    for term in terms:
+        found = [there[form] for form in (term, *forms_of(term)) if form in there]
+        if found:
+            total += run.idf(term)
+            covered = covered + run.idf(term) * np.logical_or.reduce(found)
+    return int(np.count_nonzero((covered > 0) & (covered >= run.config.protocol.covers * total)))
 
 
 def _split(run: RecallRun, pool: Pool, words: Lists, target: int) -> tuple[Pool, tuple[str, ...]]:

@@ -6,7 +6,7 @@ candidates with their scores. A `Ranking` is the result.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final, NamedTuple
@@ -26,7 +26,6 @@ from engine.query.recall.atom_set import AtomSet
 from engine.query.recall.recall_answer import Bridge
 from engine.query.recall.recall_config import RecallConfig, Signals
 from engine.query.recall.signals.scoring import MICRO, TIES_MAX, Lists, WeightedTerm, idf
-from engine.text.language.parts_of_speech import forms_of
 from engine.text.language.question_model import Question
 from engine.text.language.snippets import LazyReading, Reading, TextReader
 from proofs.events import AtomBody
@@ -322,48 +321,6 @@ def ranked(micros: NDArray[np.int64], most: int) -> NDArray[np.int64]:
     order = np.argsort(-micros, kind="stable")
     lowest = max(1, int(micros[order[most - 1]])) if most else 1
     return order[: np.count_nonzero(micros >= lowest)]
-
-
-class Mentions:
-    """The candidates that contain a term of the question or one of its irregular forms."""
-
-    def __init__(
-        self,
-        terms: Sequence[str],
-        scored: Sequence[str],
-        weights: Mapping[str, float],
-        scores: NDArray[np.float64],
-    ) -> None:
-        """Find the rows of `scores` that belong to each of `terms`.
-
-        `scores` has one row for each of the terms `scored`, and one column for each candidate. Forms that
-        have no weight were not searched for.
-        """
-        self._scores = scores
-        numbers = {term: number for number, term in enumerate(scored)}
-        self._rows: dict[str, list[int]] = {}
-        for term in terms:
-            there = [numbers[form] for form in (term, *forms_of(term)) if form in numbers and form in weights]
-            if there:
-                self._rows[term] = there
-
-    def __contains__(self, term: str) -> bool:
-        """Return True if the term was scored, whether or not a candidate contains it."""
-        return term in self._rows
-
-    def of(self, term: str) -> NDArray[np.bool_]:
-        """Return True for each candidate that contains the term."""
-        there = np.zeros(self._scores.shape[1], np.bool_)
-        for row in self._rows.get(term, ()):
-            there |= self._scores[row] > 0
-        return there
-
-    def covering(self, weights: Mapping[str, float], least: float) -> int:
-        """Return the number of candidates that contain terms whose weights add up to at least `least`."""
-        covered: NDArray[np.float64] = np.zeros(())
-        for term, weight in weights.items():
-            covered = covered + weight * self.of(term)
-        return int(np.count_nonzero(covered >= least))
 
 
 @dataclass(frozen=True, slots=True)

@@ -201,7 +201,7 @@ def expansion(
     `scores`. `known` holds the terms of the query.
     """
     total = sum(scores)
-    if not run.signals.feedback or not total:
+    if not total:
         return {}
     shares, relevant = [score / total for score in scores], None
     if NATIVE is not None:
