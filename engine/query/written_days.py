@@ -27,17 +27,12 @@ CHARS_MAX: Final = 4000
 
 _SENTENCE_END: Final = lazy(r"[.!?…]\s|\n")
 
-_DEPENDING_WORDS: Final = (
-    r"(?ai:yesterday|tomorrow|tonight|last|next|past|previous|coming|current|\bago\b"
+_DEPENDING: Final = lazy(
+    r"(?a:yesterday|tomorrow|tonight|last|next|past|previous|coming|current|\bago\b"
     r"|\bthis (?:[a-z]{1,9}day|w|m|y|q|d|s)|(?:mon|tues|wednes|thurs|fri|satur|sun)day"
     r"|\b(?:jan|feb|mar|apr|may|june|july|aug|sep|oct|nov|dec)[a-z]{0,6}\b)"
 )
-"""Matches a word of every time that depends on a day."""
-
-_DEPENDING: Final = lazy(_DEPENDING_WORDS)
-
-_DEPENDING_IN_LOWER_CASE: Final = lazy(_DEPENDING_WORDS.replace("(?ai:", "(?a:"))
-"""A faster form for ASCII texts in lower case. Most texts have no such word, and need not be split."""
+"""Matches, in lower case, a word of every time that depends on a day."""
 
 _AHEAD: Final = lazy(
     r"\b(?ai:will|won't|going to|gonna|plan(?:s|ned|ning)?|upcoming|can't wait|looking forward|soon|"
@@ -73,10 +68,9 @@ def note_of(day: date | None, text: str, *, asked: bool) -> str:
 def _times(text: str, day: date) -> Iterator[str]:
     """Yield the times in a text that depend on `day`, each with its first and its last day."""
     seen: set[str] = set()
-    if text.isascii() and not _DEPENDING_IN_LOWER_CASE.search(text.lower()):
-        return
-    # Looking for times takes a microsecond for each character, and few sentences have such a time.
-    for sentence in filter(_DEPENDING.search, _SENTENCE_END.split(text)):
+    # Looking for times takes a microsecond for each character, and few texts and sentences have such a time.
+    sentences = _SENTENCE_END.split(text) if _DEPENDING.search(text.lower()) else ()
+    for sentence in (one for one in sentences if _DEPENDING.search(one.lower())):
         for mention in find_times(sentence):
             interval = resolve(_turned(sentence, mention.when), day)
             # An absolute time has an interval even without a day.

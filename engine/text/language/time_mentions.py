@@ -31,16 +31,12 @@ from engine.text.language.time_patterns import (
     weekday_of,
 )
 
-_HINT_WORDS: Final = (
-    r"(?ai:[0-9]|january|february|march|april|may\b|june|july|august|september|october|november|december|"
+_HINT: Final = lazy(
+    r"(?a:[0-9]|january|february|march|april|may\b|june|july|august|september|october|november|december|"
     r"day|night|noon|tomorrow|morning|afternoon|evening|\bago\b|week|month|year|decade|quarter|"
     r"spring|summer|autumn|fall\b|winter)"
 )
-
-_HINT: Final = lazy(_HINT_WORDS)
-
-_HINT_IN_LOWER_CASE: Final = lazy(_HINT_WORDS.replace("(?ai:", "(?a:"))
-"""A faster form of `_HINT` for ASCII texts in lower case. It takes a fifth of the time (measured)."""
+"""Matches a text in lower case if it may mention a time. Ignoring case takes five times as long."""
 
 _BEFORE: Final = lazy(
     rf"\b(?ai:(?:(?:(?:the )?{COUNT} {unit_pattern('unit')}|the {unit_pattern('one')}|the {WEEKDAY}|"
@@ -85,8 +81,7 @@ class TimeMention(NamedTuple):
 
 def find_times(text: str) -> tuple[TimeMention, ...]:
     """Return the mentions of times in `text`, in order and without overlaps."""
-    hint = _HINT_IN_LOWER_CASE.search(text.lower()) if text.isascii() else _HINT.search(text)
-    if hint is None:
+    if _HINT.search(text.lower()) is None:
         return ()
     mentions = list(_join_ranges(text, _match_patterns(text)))
     extended = [_extend(text, mention) for mention in _resolve_as_mentioned(text, mentions)]

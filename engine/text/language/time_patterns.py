@@ -238,6 +238,11 @@ _OF_THE_DAY: Final = (
 _IN_NUMBERS: Final = tuple("0123456789")
 _IN_MONTHS: Final = tuple(name[:3] for name in _MONTHS)
 _IN_SEASONS: Final = ("spring", "summer", "autumn", "fall", "winter")
+_IN_TURNS: Final = ("past ", *(f"{turn} " for turn in _TURNS))
+_IN_QUARTERS: Final = ("q1", "q2", "q3", "q4", "quarter")
+_IN_DAYS: Final = ("day", "night", "this ", "tomorrow")
+_ROLLING: Final = rf"(?:the )?(?:last|past|previous|(?P<ahead>next|coming)) {COUNT} {unit_pattern('unit')}"
+_NAMED_DAY: Final = rf"(?P<named>{_SAME_DAY}){_PART}"
 READERS: Final[tuple[tuple[str, Callable[[re.Match[str]], When | None], tuple[str, ...]], ...]] = (
     (_ISO, _day_or_moment, _IN_NUMBERS),
     (_NUMERIC, _numeric, _IN_NUMBERS),
@@ -245,28 +250,16 @@ READERS: Final[tuple[tuple[str, Callable[[re.Match[str]], When | None], tuple[st
     (_MONTH_FIRST, _day_of_month, _IN_MONTHS),
     (rf"{_YEAR}-(?P<month>0[1-9]|1[0-2])", _month_of_year, _IN_NUMBERS),
     (rf"{_MONTH}{_GAP}(?:of )?{_YEAR}", _month_of_year, _IN_MONTHS),
-    (rf"Q(?P<nth>[1-4]){_GAP}(?:of )?{_YEAR}", _quarter, ("q1", "q2", "q3", "q4")),
-    (rf"{_YEAR}{_GAP}Q(?P<nth>[1-4])", _quarter, ("q1", "q2", "q3", "q4")),
-    (rf"(?P<nth>{'|'.join(_ORDINALS)}) quarter (?:of |in )?{_YEAR}", _quarter, ("quarter",)),
+    (rf"Q(?P<nth>[1-4]){_GAP}(?:of )?{_YEAR}", _quarter, _IN_QUARTERS),
+    (rf"{_YEAR}{_GAP}Q(?P<nth>[1-4])", _quarter, _IN_QUARTERS),
+    (rf"(?P<nth>{'|'.join(_ORDINALS)}) quarter (?:of |in )?{_YEAR}", _quarter, _IN_QUARTERS),
     # A season of a year means the whole year, because its months depend on the hemisphere.
     (rf"{_SEASON}{_GAP}(?:of )?{_YEAR}", lambda match: Dated(int(match["year"])), _IN_SEASONS),
-    (
-        rf"(?P<named>{_SAME_DAY}){_PART}",
-        lambda match: shifted(Unit.DAY, _DAYS[match["named"].lower()]),
-        ("day", "night", "this ", "tomorrow"),
-    ),
+    (_NAMED_DAY, lambda match: shifted(Unit.DAY, _DAYS[match["named"].lower()]), _IN_DAYS),
     (rf"{COUNT} {unit_pattern('unit')}(?: and a half)? ago", _ago, (" ago",)),
-    (
-        rf"(?:the )?(?:last|past|previous|(?P<ahead>next|coming)) {COUNT} {unit_pattern('unit')}",
-        _rolling,
-        ("last ", "past ", "previous ", "next ", "coming "),
-    ),
-    (
-        rf"the past {unit_pattern('unit')}",
-        lambda match: rolling(1, unit_of(match["unit"])),
-        ("the past ",),
-    ),
-    (_SHIFTED, _shifted, tuple(f"{turn} " for turn in _TURNS)),
+    (_ROLLING, _rolling, _IN_TURNS),
+    (rf"the past {unit_pattern('unit')}", lambda match: rolling(1, unit_of(match["unit"])), _IN_TURNS),
+    (_SHIFTED, _shifted, _IN_TURNS),
     (rf"(?:the )?{_PARTLY}(?P<decade>(?:1[0-9]|20)[0-9]0)['\u2019]?s", _decade, _IN_NUMBERS),
     (rf"the {_PARTLY}['\u2019]?(?P<decade>[3-9]0)['\u2019]?s", _decade, _IN_NUMBERS),
     (r"(?P<nth>[1-9]|1[0-9]|2[01])(?:st|nd|rd|th)[\s-]century", _century, ("century",)),
