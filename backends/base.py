@@ -122,7 +122,23 @@ class Reader(ABC):
         return [key for key, _ in islice(self.scan_prefix(prefix), limit)]
 
 
-class Snapshot(Reader):
+class OpenReader(Reader):
+    """A reader that must be closed; a `with` block closes it."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Release what the reader holds."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+class Snapshot(OpenReader):
     """A view of the rows at one moment. Close the snapshot, or use it as a context manager."""
 
     confirm_missing = True
@@ -139,16 +155,8 @@ class Snapshot(Reader):
     def close(self) -> None:
         """Release the snapshot. It is not an error to close a snapshot twice."""
 
-    def __enter__(self) -> Self:
-        return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
-
-
-class Backend(Reader):
+class Backend(OpenReader):
     """An open store. Several threads may use the same object, and any thread may close it."""
 
     name: str
@@ -273,14 +281,6 @@ class Backend(Reader):
     @abstractmethod
     def close(self) -> None:
         """Wait for running calls, then release the store. It is not an error to close a store twice."""
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
 
 def prefix_end(prefix: bytes) -> bytes | None:
