@@ -44,7 +44,7 @@ from backends.base import (
     check_guards,
     guards_of,
 )
-from backends.errors import environment_error
+from backends.errors import BackendCorrupt, environment_error
 from backends.files import fsync_path, resolve_path
 from backends.leveldb.leveldb_opening import convert_doubt, open_data, plyvel_module
 from backends.leveldb.leveldb_place import DATA, claim_store, rewrite
@@ -277,7 +277,8 @@ class LevelDBBackend(Backend):
                     self._handle_state.refusal = (
                         f"cannot reopen {self._handle_state.where} after a rewrite; close it and reopen it"
                     )
-                if isinstance(error, Exception):
+                damaged_row = isinstance(error, BackendCorrupt) and error.key is not None
+                if isinstance(error, Exception) and not damaged_row:
                     what = f"rewriting {self._handle_state.where} failed, and no rows are lost"
                     raise convert_doubt(what, error) from error
                 raise

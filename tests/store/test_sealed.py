@@ -195,6 +195,22 @@ def test_values_that_were_changed_moved_or_cut_are_damage_of_their_row() -> None
     assert verify(held).ok
 
 
+@pytest.mark.parametrize("scheme", [LEVELDB, "sqlite"])
+def test_a_conversion_meets_damage_and_changes_nothing(scheme: str, tmp_path: Path) -> None:
+    """If a value is damaged, unsealing names its row, and the store stays sealed as it was."""
+    url = f"{scheme}:{tmp_path}/store"
+    with open_backend(url, key=SEAL) as held:
+        put_rows(held, {b"%03d" % number: b"value" for number in range(9)})
+        assert isinstance(held, SealedBackend)
+        put_rows(held.inner, {b"005": b"damaged"})
+    with open_backend(url, key=SEAL) as held:
+        with pytest.raises(BackendCorrupt) as raised:
+            reseal(held, None)
+        assert raised.value.key == b"005"
+    with open_backend(url, key=SEAL) as held:
+        assert held.get(b"004") == b"value"
+
+
 def test_a_value_that_comes_back_is_found_as_in_an_open_store() -> None:
     """Verifying finds a row that has an earlier value of its own again."""
     inner, held = filled()
