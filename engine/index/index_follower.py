@@ -43,6 +43,7 @@ from engine.ledger.layout import (
 )
 from engine.ledger.paged_tree import PagedTree
 from engine.ledger.pages import Digests
+from engine.ledger.records import ORDINAL_KINDS
 from proofs.events import AtomBody, AtomDetail, Entry, EventKind, Header
 from proofs.leaves import (
     SEGMENT_DOCUMENTS,
@@ -58,8 +59,7 @@ LoadBodies = Callable[[Reader, int, Sequence[int]], Sequence[AtomBody | None]]
 """A function (rows, start, seqs) that returns the atom body of each event; None if the payload is destroyed.
 `seqs` are the events that assigned the ordinals from `start` on."""
 
-_ORDINAL_KINDS = (EventKind.ATOM_ADDED, EventKind.ATOM_REVISED, EventKind.VERSION_NOTED)
-_DOCUMENT_KINDS = (*_ORDINAL_KINDS, EventKind.ERASED)
+_DOCUMENT_KINDS = (*ORDINAL_KINDS, EventKind.ERASED)
 BULK_DOCUMENTS: Final = 4096
 """The batches of bulk work end at multiples of this number of ordinals. When batches ended at other ordinals,
 bulk adds spent 37 % of their time on segments that were soon merged (measured)."""
@@ -120,7 +120,7 @@ class IndexFollower(Follower):
         count = 0 if head is None else int.from_bytes(head[:4], "big")
         size = 0
         for position, entry in enumerate(entries, 1):
-            if entry.header.kind in _ORDINAL_KINDS:
+            if entry.header.kind in ORDINAL_KINDS:
                 count += 1
                 if not count % BULK_DOCUMENTS:
                     size = position

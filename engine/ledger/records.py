@@ -8,7 +8,7 @@ values that callers receive.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple, Protocol
+from typing import Final, NamedTuple, Protocol
 
 from blake3 import blake3
 
@@ -24,10 +24,13 @@ from engine.ledger.layout import (
     unpack,
 )
 from proofs.codec import pack
-from proofs.events import AtomBody
+from proofs.events import AtomBody, EventKind
 from proofs.forms import edge_code, many, optional, raw_up_to, signed, sized, text, uint
 from proofs.hashing import predicate_code
 from proofs.leaves import EdgeType, State
+
+ORDINAL_KINDS: Final = frozenset({EventKind.ATOM_ADDED, EventKind.ATOM_REVISED, EventKind.VERSION_NOTED})
+"""The kinds of events that assign an ordinal to an atom."""
 
 
 class Lookup(Protocol):

@@ -37,6 +37,7 @@ from engine.ledger.layout import (
     payload_key,
 )
 from engine.ledger.records import (
+    ORDINAL_KINDS,
     AtomRecord,
     Counters,
     EdgeRecord,
@@ -54,7 +55,7 @@ from engine.store.request_keys import (
     refuse_other,
 )
 from engine.store.views import Views, look_ahead
-from proofs.events import ERASING_KINDS, AtomDetail, EventKind, Header, TypeDetail
+from proofs.events import ERASING_KINDS, AtomDetail, Header, TypeDetail
 from proofs.hashing import SALT_BYTES
 from proofs.leaves import ID_BYTES
 from proofs.log import DIGEST_BYTES, SIZE_BYTES
@@ -149,7 +150,7 @@ class Earlier:
         ordinals = (
             header.detail.ordinal
             for header in headers
-            if isinstance(header.detail, AtomDetail) and header.kind in _NUMBERING
+            if isinstance(header.detail, AtomDetail) and header.kind in ORDINAL_KINDS
         )
         now = read_counters(rows)
         # Without such events, the decision needs no next ordinal, or it differs.
@@ -236,6 +237,3 @@ class EarlierEvidence(Evidence):
     def counters(self) -> Counters:
         """Return the counters that the recorded events show."""
         return self._earlier.counters
-
-
-_NUMBERING = frozenset({EventKind.ATOM_ADDED, EventKind.ATOM_REVISED})

@@ -22,7 +22,7 @@ from engine.ledger.layout import (
     journal_key,
     type_code_key,
 )
-from engine.ledger.records import Counters, decode_edge, read_counters
+from engine.ledger.records import ORDINAL_KINDS, Counters, decode_edge, read_counters
 from engine.trust.audit.comparison import Difference
 from proofs.events import (
     ERASING_KINDS,
@@ -42,7 +42,6 @@ from proofs.hashing import label_commitment, predicate_code
 from proofs.leaves import EdgeType, State, Value, edge_key
 
 _CREATES = frozenset({EventKind.ATOM_ADDED, EventKind.EDGE_ADDED})
-_GIVES_ORDINAL = frozenset({EventKind.ATOM_ADDED, EventKind.ATOM_REVISED, EventKind.VERSION_NOTED})
 _OF_BOTH_STATES = frozenset(
     {
         EventKind.ATOM_REVISED,
@@ -204,7 +203,7 @@ class _Chain:
             return "names an atom id that is all zero"
         current = None if value is None else value.ordinal
         expected: tuple[int | None, int | None] = (current, None)
-        if kind in _GIVES_ORDINAL:
+        if kind in ORDINAL_KINDS:
             expected = (self._next_ordinal, current if kind is EventKind.ATOM_REVISED else None)
         elif value is None:  # another store erased the atom
             expected = (self._next_ordinal, None)
