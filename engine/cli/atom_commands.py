@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from json import dumps
 from typing import Any, Unpack
 
-from engine.base import validation
 from engine.base.errors import InvalidInputError, LimitError
 from engine.base.json_text import encode
 from engine.base.limits import CONTENT_BYTES_MAX
@@ -52,7 +51,6 @@ def add(
         again: Add the text even if another atom holds it already, or holds nearly the same text. The same
             text from the same source stays one atom, unless --occurrence, --sequence or --key differs.
     """
-    tell_tags(session, fields["tags"])
     given = _given({**fields, "key": key, "id": id, "occurrence": occurrence})
     wanted = Add(_given_text(text), **given, force=force)
     wanted.body()  # Validate before the store is created: invalid input must not leave an empty store behind.
@@ -86,7 +84,6 @@ def revise(
     Args:
         text: The new text, or - to read it from stdin.
     """
-    tell_tags(session, options["tags"])
     fields = _given(options)
     if text is not None:
         fields["content"] = _given_text(text)
@@ -147,7 +144,6 @@ def tag(session: Session, atom: str, tags: tuple[str, ...]) -> int:
     Args:
         tags: `TAG` Tags, with or without #.
     """
-    tell_tags(session, tags)
     return _apply(session, [atom], lambda found: Tag(found, tags), "tagged")
 
 
@@ -158,7 +154,6 @@ def untag(session: Session, atom: str, tags: tuple[str, ...]) -> int:
     Args:
         tags: `TAG` Tags, with or without #.
     """
-    tell_tags(session, tags)
     return _apply(session, [atom], lambda found: Untag(found, tags), "untagged")
 
 
@@ -178,14 +173,6 @@ def revive(session: Session, atoms: tuple[str, ...], *, reason: str = "", force:
     If one of the atoms cannot be brought back, no atom is brought back.
     """
     return _apply(session, atoms, lambda found: Revive(found, reason, force), "revived")
-
-
-def tell_tags(session: Session, tags: Sequence[str]) -> None:
-    """Print a note for each tag that is stored in another form than given, such as `a-b` for `a b`."""
-    for given in tags:
-        stored = validation.tag(given)
-        if stored != given.strip().removeprefix("#"):
-            session.out.note(f"the tag {given!r} is stored as {stored!r}")
 
 
 def _given(options: Mapping[str, Any]) -> dict[str, Any]:

@@ -14,7 +14,6 @@ from engine.base.errors import InvalidInputError, translated
 from engine.base.json_text import encode
 from engine.capture.clients import CLIENTS, Client
 from engine.capture.session_import import BUCKET, import_sessions
-from engine.cli.atom_commands import tell_tags
 from engine.cli.cli_output import Failure, counted
 from engine.cli.cli_session import Session
 from engine.cli.command_declaration import command
@@ -77,7 +76,6 @@ def ingest(
     """
     # Check the arguments first: a missing path must not leave an empty store behind.
     find_files(paths, name=wanted["name"], root=root, exclude=wanted["exclude"])
-    tell_tags(session, wanted["tags"])
     with _filled(session, dry_run=dry_run) as engine, session.meter("read", "files") as move:
         report = engine.ingest(
             paths,

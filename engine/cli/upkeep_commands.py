@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 from backends import locate
-from backends.errors import installing
 from engine.base import __version__
 from engine.base.errors import (
     BusyError,
@@ -236,11 +235,6 @@ LIBRARIES = (
     *("PyYAML", "click", "plyvel", "plyvel-ci"),
 )
 
-_KERNELS = {
-    "native": "compiled",
-    "python": "plain Python, which is slower (not compiled during the installation, or switched off)",
-}
-
 
 @command("engine doctor", "engine doctor --json", "engine doctor --check")
 def doctor(session: Session, *, check: bool = False, seconds: float = 5.0, seed: int | None = None) -> int:
@@ -357,27 +351,9 @@ def _free_bytes(path: str) -> int:
     return shutil.disk_usage(place).free
 
 
-def _lines(data: dict[str, Any]) -> Iterator[Line]:
-    store = data["store"]
-    yield line("engine", data["version"])
-    yield line("python", data["python"])
-    yield line("platform", data["platform"])
-    yield line("encoding", f"stdout {data['encoding']['stdout']}, files {data['encoding']['filesystem']}")
-    yield line("store", f"{store['url']} (from {store['origin']})")
-    if store.get("memory"):
-        yield line("  memory", f"{store['memory']['name']} (from {store['memory']['origin']})")
-    yield line("  state", store["state"] + (f": {store['problem']}" if "problem" in store else ""))
-    if "capabilities" in store:
-        capable = [name for name, value in store["capabilities"].items() if value]
-        yield line("  kind", f"{store['kind']}: {', '.join(capable) or 'in memory only'}")
-    if store.get("free_bytes") is not None:
-        yield line("  disk", f"{store['free_bytes'] / 1e9:,.1f} GB free")
-    yield line("mirror", data["mirror"] or "none in the settings")
-    yield line("secrets", " from ".join(data["secrets"].values()))
-    yield line("leveldb", "available" if data["leveldb"] else f"not installed: {installing('leveldb')}")
-    yield line("sqlite", data["sqlite"] or "not in this Python")
-    yield line("analyzer", " ".join(data["analyzer"].values()))
-    yield line("kernels", _KERNELS[data["kernels"]])
-    yield line("questions", " ".join(data["questions"].values()))
-    for name, version in data["libraries"].items():
-        yield line(name, version or "not installed")
+def _lines(data: dict[str, Any], above: str = "") -> Iterator[Line]:
+    for name, value in data.items():
+        if isinstance(value, dict):
+            yield from _lines(value, f"{above}{name} ")
+        else:
+            yield line(f"{above}{name}", "none" if value is None else str(value))

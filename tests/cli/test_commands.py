@@ -372,7 +372,7 @@ def test_doctor_names_what_analyses_questions(cli: Cli) -> None:
     data = cli("doctor", "--json").data
     assert data["questions"] == {"pipeline": analyze_question("boiler").pipeline}
     assert re.search(
-        f"^questions +{re.escape(data['questions']['pipeline'])}$", cli("doctor").out, re.MULTILINE
+        f"^questions pipeline +{re.escape(data['questions']['pipeline'])}$", cli("doctor").out, re.MULTILINE
     )
 
 

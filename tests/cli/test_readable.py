@@ -86,13 +86,6 @@ def test_edges_say_that_the_other_atom_is_hidden(cli: Cli, pair: Pair) -> None:
     assert cli("edges", pair[0]).out.endswith("\tlive, the atom is tombstoned\n")
 
 
-def test_a_tag_that_is_stored_in_another_form_is_told(cli: Cli, pair: Pair) -> None:
-    """A tag with a space is stored with a hyphen, and stderr says so; --quiet is silent."""
-    assert "the tag 'a b' is stored as 'a-b'" in cli("tag", pair[0], "a b").err
-    assert "stored as" not in cli("tag", pair[0], "#plain").err
-    assert cli("-q", "tag", pair[0], "c d").err == ""
-
-
 @pytest.mark.parametrize("options", [("--as_of", "2"), ("--as-of", "2")])
 def test_options_take_hyphens_and_underscores(cli: Cli, pair: Pair, options: tuple[str, str]) -> None:
     """`-` and `_` are the same in the names of commands and options, but not in values."""
