@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from engine.base.json_text import encode
@@ -11,7 +11,7 @@ from engine.cli.cli_output import counted
 from engine.cli.cli_session import Session
 from engine.cli.command_declaration import Positive, command
 from engine.cli.shared_options import AsOf
-from engine.cli.shown_labels import Labels, labels
+from engine.cli.shown_labels import Labels, labels, names_of_devices
 from engine.cli.shown_parts import Fields, Shown
 from engine.commands import Supersede
 from engine.text.language.snippets import beginning
@@ -129,9 +129,10 @@ def conflicts(session: Session) -> int:
         found = engine.conflicts()
         edits = engine.concurrent_edits()
         named = labels(session, engine, (atom.id for one in found for atom in (one.file, one.hand)))
+        devices = names_of_devices(engine, (one.device for edit in edits for one in edit.versions))
     session.out.listed(len(found) + len(edits), "conflict")
     lines = [item for one in found for item in _lines(one, named)]
-    lines += [item for one in edits for item in _versions(one)]
+    lines += [item for one in edits for item in _versions(one, devices)]
     return session.out.answer([*encode(found), *encode(edits)], lines)
 
 
@@ -158,13 +159,12 @@ def settle(session: Session, file: str, hand: str, *, keep: str = "") -> int:
     return session.done(receipt, "settled", "nothing to do")
 
 
-def _versions(edits: Concurrent) -> Iterator[Shown]:
+def _versions(edits: Concurrent, devices: Mapping[str, str]) -> Iterator[Shown]:
     yield Fields(((edits.subject, "cyan"),))
     for one in edits.versions:
         state = "shown" if one.device == edits.shown else "lost" if not edits.shown else ""
-        yield Fields(
-            ((one.device, "green"), (one.actor, ""), (state, ""), (beginning(one.content or ""), ""))
-        )
+        device = f"{one.device} {devices.get(one.device, '')}".rstrip()
+        yield Fields(((device, "green"), (one.actor, ""), (state, ""), (beginning(one.content or ""), "")))
     yield ""
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import struct
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -16,7 +16,7 @@ from engine.cli.cli_output import counted
 from engine.cli.cli_session import DEFAULT_ACTOR, Session
 from engine.cli.command_declaration import Natural, Positive, command
 from engine.cli.shared_options import AsOf
-from engine.cli.shown_labels import Labels, ids_in, labels
+from engine.cli.shown_labels import Labels, ids_in, labels, names_of_devices
 from engine.cli.shown_parts import Line, Shown, Table
 from engine.query.history.diff import AtomChange, Diff, EdgeChange
 from engine.query.history.why import Origin
@@ -337,10 +337,12 @@ def why(session: Session, atom: str, *, as_of: AsOf | None = None) -> int:
         origins = memory.why(memory.resolve(atom))
         newer = (after.id for one in origins for after in one.superseded_by)
         named = labels(session, memory, [*(one.id for one in origins), *newer])
-    return session.out.answer(encode(origins), [line for one in origins for line in _origin(one, named)])
+        devices = names_of_devices(memory, (cause.device for one in origins for cause in one.causes))
+    lines = [line for one in origins for line in _origin(one, named, devices)]
+    return session.out.answer(encode(origins), lines)
 
 
-def _origin(one: Origin, named: Labels) -> Iterator[Line]:
+def _origin(one: Origin, named: Labels, devices: Mapping[str, str]) -> Iterator[Line]:
     indent = "  " * one.hops
     by = f"{one.by} " if one.by else ""
     state = "" if one.state.name == "LIVE" else f"  {one.state.name.lower()}"
@@ -362,6 +364,7 @@ def _origin(one: Origin, named: Labels) -> Iterator[Line]:
         session = f" session {given.session}" if given.session else ""
         yield ((f"{indent}  shown {shown_time(given.at)} to {given.to}{session}", "dim"),)
     for cause in one.causes:
-        device = "" if cause.device is None else f" on device {cause.device[:8]}"
+        name = "" if cause.device is None else devices.get(cause.device) or cause.device[:8]
+        device = name and f" on device {name}"
         what = f"{cause.seq} {shown_time(cause.time)} {cause.what} by {cause.actor}{device}"
         yield ((f"{indent}  {what}", "dim"),)

@@ -109,3 +109,12 @@ def page_lines(page: Page, named: Labels) -> Iterator[Shown]:
 def _link(link: PageLink, named: Labels) -> str:
     where = link.source or named.id(link.id)
     return f"{link.title} ({where})" if link.type == "references" else f"{link.type} {link.title} ({where})"
+
+
+def names_of_devices(memory: Engine, devices: Iterable[str | None]) -> dict[str, str]:
+    """Return the names of devices by their ids, if there is a device among `devices` at all."""
+    if not any(devices):
+        return {}
+    from engine.sync.devices import device_names
+
+    return device_names(memory.store.identity)

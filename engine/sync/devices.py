@@ -15,7 +15,7 @@ from pathlib import Path
 from engine.base.errors import NotFoundError, system_failure
 from engine.base.outside_files import read_file
 from engine.base.validation import show_id
-from engine.ledger.journal import read_log
+from engine.ledger.journal import Identity, read_log
 from engine.store.replay import Progress, no_progress
 from engine.store.store import Store
 from engine.sync.device import Device, KnownDevice
@@ -104,6 +104,15 @@ def reports(device: Device, said: Mapping[str, tuple[str, str]]) -> Iterator[Dev
         known = device.known.get(name, KnownDevice())
         usual = "removed" if name in device.removed else "up to date"
         yield DeviceReport(show_id(bytes.fromhex(name)), known.name, known.size, *said.get(name, (usual, "")))
+
+
+def device_names(identity: Identity) -> dict[str, str]:
+    """Return the names of the devices by the ids of their stores; none if the store is not synchronised."""
+    try:
+        device = Device.read(identity)
+    except NotFoundError:
+        return {}
+    return {one.id: one.name for one in reports(device, {})}
 
 
 def head_files(folder: Path) -> Iterator[tuple[str, bytes]]:
