@@ -35,8 +35,10 @@ def test_a_command_works_on_the_memory_it_is_given(bare: Cli, root: str) -> None
 
 def test_status_and_doctor_name_the_memory(bare: Cli, root: str) -> None:
     """`status` and `doctor` print the memory and the source of the setting."""
-    for name in ("status", "doctor"):
-        assert "work (from --memory)" in bare(name, "--store", root, "--memory", "work").out
+    assert "work (from --memory)" in bare("status", "--store", root, "--memory", "work").out
+    told = bare("doctor", "--store", root, "--memory", "work").out
+    assert "memory name work" in told
+    assert "memory origin --memory" in told
     assert bare("status", "--store", root, "--memory", "work", "--json").data["memory"] == "work"
 
 
