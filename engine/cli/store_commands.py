@@ -149,16 +149,19 @@ def memory(
         names: `NAME` The name of the memory; for rename, the old and the new name.
         yes: Confirm the deletion, which is only shown otherwise.
         names_only: `--names` Let list show only the names, which is faster.
+        dry_run: Let delete show what it would delete; other actions refuse this.
     """
     one_of(ACTIONS, action, "action")
     if len(names) != ACTIONS[action]:
         raise InvalidInputError(f"{action} takes {counted(ACTIONS[action], 'name')}, not {len(names)}")
+    if dry_run and action != "delete":
+        raise InvalidInputError("--dry-run is only for delete")
     url = find_root(session.store).url
     match action:
         case "create":
-            return _create(session, url, *names, dry_run=dry_run)
+            return _create(session, url, *names)
         case "rename":
-            return _rename(session, url, *names, dry_run=dry_run)
+            return _rename(session, url, *names)
         case "delete":
             return _delete(session, url, *names, sure=yes and not dry_run, asked=dry_run)
         case _:
@@ -194,25 +197,21 @@ def _row(one: NamedMemory) -> tuple[str, ...]:
     return (one.name, one.state, *numbers, one.root or "-")
 
 
-def _create(session: Session, url: str, name: str, *, dry_run: bool) -> int:
-    from engine.memory.named_memories import create, memories
+def _create(session: Session, url: str, name: str) -> int:
+    from engine.memory.named_memories import create
     from engine.store.named_places import memory_url
 
     place = memory_url(url, name)
-    if dry_run:
-        made = name not in memories(url)
-    else:
-        made = retry_while_busy(lambda: create(url, name, actor=session.actor), session.wait)
-    said = f"{'would create' if dry_run else 'created'} memory {name}"
-    session.out.note(said if made else f"memory {name} already exists")
+    made = retry_while_busy(lambda: create(url, name, actor=session.actor), session.wait)
+    session.out.note(f"created memory {name}" if made else f"memory {name} already exists")
     return session.out.answer({"memory": name, "store": place, "created": made}, [place])
 
 
-def _rename(session: Session, url: str, old: str, new: str, *, dry_run: bool) -> int:
+def _rename(session: Session, url: str, old: str, new: str) -> int:
     from engine.memory.named_memories import rename
 
-    retry_while_busy(lambda: rename(url, old, new, dry_run=dry_run), session.wait)
-    session.out.note(f"{'would rename' if dry_run else 'renamed'} memory {old}")
+    retry_while_busy(lambda: rename(url, old, new), session.wait)
+    session.out.note(f"renamed memory {old}")
     from engine.store.named_places import memory_url
 
     place = memory_url(url, new)

@@ -166,10 +166,8 @@ def create(url: str, name: str, *, actor: str = "user") -> bool:
     return not existed
 
 
-def rename(url: str, old: str, new: str, *, dry_run: bool = False) -> None:
+def rename(url: str, old: str, new: str) -> None:
     """Rename a memory in one step: at every moment exactly one of the two names exists.
-
-    With `dry_run`, only check that the rename is possible.
 
     Raises:
         NotFoundError: There is no memory named `old`.
@@ -183,8 +181,6 @@ def rename(url: str, old: str, new: str, *, dry_run: bool = False) -> None:
     _require_memory(old, names, url)
     if new in names:
         raise ConflictError(f"a memory named {new!r} already exists", hint="choose another name")
-    if dry_run:
-        return
     with translated():
         if root.kind != "folder":
             shared, place = _shared(root)

@@ -111,14 +111,6 @@ def test_a_dry_run_of_delete_deletes_nothing(root: str) -> None:
     assert contents(root, "work") == {WORDS, "more"}
 
 
-def test_a_dry_run_of_rename_renames_nothing(root: str) -> None:
-    """With `dry_run`, `rename` raises the errors of a rename and changes nothing."""
-    rename(root, "work", "office", dry_run=True)
-    with pytest.raises(ConflictError):
-        rename(root, "work", "home", dry_run=True)
-    assert memories(root) == ["home", "work"]
-
-
 def test_described_tells_what_is_there(root: str) -> None:
     """`described` returns the name, live atoms, events and root that the open memory has."""
     found = described(root_of(root), "work")
