@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import islice
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -18,7 +19,7 @@ SPEAKERS: Final = (USER, ASSISTANT)
 """The roles of those who speak. It is a tuple, because what a client wrote may be of any type."""
 
 LINE_BYTES_MAX: Final = 64 << 20
-"""The maximum length of a line. A longer line is counted and not read."""
+"""The length from which a line of JSON is counted and not read."""
 
 _FIRST_LINES: Final = 50
 """The number of lines at the beginning of a transcript in which facts about the session are looked for."""
@@ -43,8 +44,8 @@ class Turn(NamedTuple):
     text: str
     created: int | None = None
     """The time in µs since 1970, UTC."""
-    file: str | None = None
-    """The file that the output of a tool is about."""
+    file: str = ""
+    """The file that the output of a tool is about, if it is known."""
 
 
 class Record(NamedTuple):
@@ -58,6 +59,10 @@ class Record(NamedTuple):
     """The name of the record in its session. It never changes."""
     parts: Iterable[Turn | str]
     """The turns. A text says what is not taken in, such as `thinking`."""
+
+
+Parts = Callable[[dict[str, Any]], Iterator[Turn | str]]
+"""A function that yields the parts of a record."""
 
 
 def project_name(folder: object) -> str:
@@ -75,10 +80,11 @@ def files(place: Path, *patterns: str) -> Iterator[Path]:
             yield path
 
 
-def json_lines(path: Path, start: int = 0) -> Iterator[tuple[int, int, dict[str, Any] | str]]:
-    """Yield the lines of a file from a position on: begin, end and the object, or the reason if it is none.
+def lines(path: Path, start: int = 0) -> Iterator[tuple[int, int, bytes]]:
+    """Yield the lines of a file from a position on: begin, end and content.
 
-    A line without a line end is not complete and not yielded.
+    Of a line longer than `LINE_BYTES_MAX`, only the beginning is yielded. A line without a line end is not
+    complete and not yielded.
 
     Raises:
         SystemFailureError: the file cannot be read.
@@ -88,23 +94,38 @@ def json_lines(path: Path, start: int = 0) -> Iterator[tuple[int, int, dict[str,
             file.seek(start)
             at = start
             while raw := file.readline(LINE_BYTES_MAX):
-                end = at + len(raw)
-                value: dict[str, Any] | str = "long line"
-                if raw.endswith(b"\n"):
-                    value = _object(raw)
-                else:
-                    while raw and not raw.endswith(b"\n"):
-                        raw = file.readline(LINE_BYTES_MAX)
-                        end += len(raw)
-                    if not raw:
-                        return
-                yield at, end, value
+                end, rest = at + len(raw), raw
+                while rest and not rest.endswith(b"\n"):
+                    rest = file.readline(LINE_BYTES_MAX)
+                    end += len(rest)
+                if not rest:
+                    return
+                yield at, end, raw
                 at = end
     except OSError as error:
         raise system_failure(error, f"{path} cannot be read") from error
 
 
-def _object(raw: bytes) -> dict[str, Any] | str:
+def records(transcript: Transcript, start: int, parts: Parts, key: str = "") -> Iterator[Record]:
+    """Yield the lines of a transcript of JSON lines from the byte `start` on.
+
+    `parts` returns the parts of a line, and `key` is the field with the name of a line. A line without a name
+    is named after its position.
+    """
+    for at, end, raw in lines(transcript.path, start):
+        yield record_of(json_object(raw), at, end, parts, key)
+
+
+def record_of(value: object, at: int, end: int, parts: Parts, key: str) -> Record:
+    """Return the record for an object, or for the reason why there is none."""
+    name = text_at(value, key) or f"@{at}"
+    return Record(at, end, name, parts(value) if isinstance(value, dict) else [str(value)])
+
+
+def json_object(raw: bytes | str) -> dict[str, Any] | str:
+    """Return the object in a line, or the reason why there is none."""
+    if isinstance(raw, bytes) and len(raw) == LINE_BYTES_MAX:
+        return "long line"
     try:
         value = parse(raw)
     except JsonError:
@@ -114,17 +135,32 @@ def _object(raw: bytes) -> dict[str, Any] | str:
 
 def first_lines(path: Path) -> Iterator[dict[str, Any]]:
     """Yield the objects among the first lines of a file."""
-    for number, (_, _, value) in enumerate(json_lines(path)):
-        if number == _FIRST_LINES:
-            return
+    for _, _, raw in islice(lines(path), _FIRST_LINES):
+        value = json_object(raw)
         if isinstance(value, dict):
             yield value
+
+
+def member(value: object, *names: str) -> Any:
+    """Return what an object has below these names, the outermost first; None if it has no such member."""
+    for name in names:
+        value = value.get(name) if isinstance(value, Mapping) else None
+    return value
+
+
+def text_at(value: object, *names: str) -> str:
+    """Return the text that an object has below these names; '' if there is none."""
+    found = member(value, *names)
+    return found if isinstance(found, str) else ""
+
+
+def elements(value: object) -> list[Any]:
+    """Return the elements of a list; none if the value is no list."""
+    return value if isinstance(value, list) else []
 
 
 def block_texts(content: object) -> str:
     """Return the text of a message whose content is a text or a list of blocks with texts."""
     if isinstance(content, str):
         return content
-    blocks = content if isinstance(content, list) else []
-    texts = (block.get("text") for block in blocks if isinstance(block, Mapping))
-    return "\n".join(text for text in texts if isinstance(text, str) and text)
+    return "\n".join(filter(None, (text_at(block, "text") for block in elements(content))))

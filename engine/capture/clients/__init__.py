@@ -7,7 +7,7 @@ which yields the records of a transcript from a position on. Everything else is 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -27,17 +27,13 @@ class Client:
     variable: str | None = None
     """An environment variable that names another folder above the last part of `folder`."""
 
-    @property
-    def find(self) -> Callable[[Path], Iterator[Transcript]]:
-        """The function that yields the transcripts in a folder, or in one file."""
-        found: Callable[[Path], Iterator[Transcript]] = self._module().find
-        return found
+    def find(self, place: Path) -> Iterator[Transcript]:
+        """Yield the transcripts in a folder, or in one file."""
+        yield from self._module().find(place)
 
-    @property
-    def read(self) -> Callable[[Transcript, int], Iterator[Record]]:
-        """The function that yields the records of a transcript from a position on."""
-        reader: Callable[[Transcript, int], Iterator[Record]] = self._module().read
-        return reader
+    def read(self, transcript: Transcript, start: int) -> Iterator[Record]:
+        """Yield the records of a transcript from a position on."""
+        yield from self._module().read(transcript, start)
 
     def place(self, path: str | Path | None = None) -> Path:
         """Return the folder or file with the transcripts: `path`, or the default folder.

@@ -11,8 +11,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Final
 
-from engine.base.errors import system_failure
-from engine.capture.transcripts import ASSISTANT, USER, Record, Transcript, Turn
+from engine.capture.transcripts import ASSISTANT, USER, Record, Transcript, Turn, lines
 from engine.files.ingest.field_values import created_from_text
 
 _FILE: Final = ".aider.chat.history.md"
@@ -47,24 +46,16 @@ def read(transcript: Transcript, start: int) -> Iterator[Record]:
                 yield at, end, line
 
     for kind, block in groupby(later(), lambda line: _kind(line[2])):
-        written, lines = created, list(block)
-        at, end = lines[0][0], lines[-1][1]
-        text = "".join(line.removeprefix(_prefix(line)) for _, _, line in lines).strip()
+        written, said = created, list(block)
+        at, end = said[0][0], said[-1][1]
+        text = "".join(line.removeprefix(_prefix(line)) for _, _, line in said).strip()
         turn = Turn(kind, text, written) if kind in {USER, ASSISTANT} else kind
         yield Record(at, end, f"@{at}", [turn] if text and kind != _STARTED else [])
 
 
 def _lines(path: Path) -> Iterator[tuple[int, int, str]]:
     """Yield the complete lines of a file, each with its begin and its end in bytes."""
-    at = 0
-    try:
-        with path.open("rb") as file:
-            for raw in file:
-                if raw.endswith(b"\n"):
-                    yield at, at + len(raw), raw.decode(errors="replace")
-                at += len(raw)
-    except OSError as error:
-        raise system_failure(error, f"{path} cannot be read") from error
+    return ((at, end, raw.decode(errors="replace")) for at, end, raw in lines(path))
 
 
 def _prefix(line: str) -> str:

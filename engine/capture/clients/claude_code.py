@@ -6,7 +6,7 @@ goes on in the same file. The lines of sub-agents are marked as side chains, or 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
@@ -18,12 +18,15 @@ from engine.capture.transcripts import (
     Transcript,
     Turn,
     block_texts,
+    elements,
     files,
     first_lines,
-    json_lines,
+    member,
     project_name,
+    records,
+    text_at,
 )
-from engine.files.ingest.field_values import created_from_text
+from engine.files.ingest.field_values import created_from_value
 
 _MARKS: Final = {
     "isSidechain": "line of a sub-agent",
@@ -48,38 +51,28 @@ def find(place: Path) -> Iterator[Transcript]:
 
 
 def read(transcript: Transcript, start: int) -> Iterator[Record]:
-    """Yield the lines of a transcript from the byte `start` on."""
-    for at, end, line in json_lines(transcript.path, start):
-        own = line.get("uuid") if isinstance(line, Mapping) else None
-        yield Record(at, end, own if isinstance(own, str) else f"@{at}", _parts(line))
+    """Return the lines of a transcript from the byte `start` on."""
+    return records(transcript, start, _parts, "uuid")
 
 
-def _parts(line: Mapping[str, Any] | str) -> Iterator[Turn | str]:
-    if isinstance(line, str):
-        yield line
-        return
-    message = line.get("message")
-    if line.get("type") not in SPEAKERS or not isinstance(message, Mapping):
+def _parts(line: dict[str, Any]) -> Iterator[Turn | str]:
+    content = member(line, "message", "content")
+    if line.get("type") not in SPEAKERS or content is None:
         yield f"line of type {line.get('type')!a:.40}"
-        return
-    if marked := next((said for name, said in _MARKS.items() if line.get(name)), None):
+    elif marked := next((said for name, said in _MARKS.items() if line.get(name)), None):
         yield marked
-        return
-    written = line.get("timestamp")
-    created = created_from_text(written) if isinstance(written, str) else None
-    content = message.get("content")
-    blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
-    for block in blocks if isinstance(blocks, list) else ():
-        yield _part(line, block, created)
+    else:
+        blocks = [{"type": "text", "text": content}] if isinstance(content, str) else elements(content)
+        yield from (_part(line, block) for block in blocks)
 
 
-def _part(line: Mapping[str, Any], block: Any, created: int | None) -> Turn | str:
-    fields = block if isinstance(block, Mapping) else {}
-    if fields.get("type") == "tool_result":
-        return Turn(TOOL, _plain(block_texts(fields.get("content"))), created, _file(line))
-    text = fields.get("text")
-    if fields.get("type") != "text" or not isinstance(text, str):
-        return f"block of type {fields.get('type')!a:.40}"
+def _part(line: dict[str, Any], block: Any) -> Turn | str:
+    kind, text = member(block, "type"), member(block, "text")
+    created = created_from_value(line.get("timestamp"))
+    if kind == "tool_result":
+        return Turn(TOOL, _plain(block_texts(block.get("content"))), created, _file(line))
+    if kind != "text" or not isinstance(text, str):
+        return f"block of type {kind!a:.40}"
     if line["type"] == USER and text.startswith(_COMMANDS):
         return "command of the client"
     return Turn(line["type"], _plain(text), created)
@@ -95,10 +88,8 @@ def _plain(text: str) -> str:
     return "".join([*kept, text[at:]])
 
 
-def _file(line: Mapping[str, Any]) -> str | None:
+def _file(line: dict[str, Any]) -> str:
     """Return the file that a tool read or wrote, if the line names it, relative to the project's folder."""
-    result, folder = line.get("toolUseResult"), line.get("cwd")
-    inner = result.get("file") if isinstance(result, Mapping) else None
-    paths = [one.get("filePath") for one in (result, inner) if isinstance(one, Mapping)]
-    path = next((path for path in paths if isinstance(path, str)), None)
-    return path if path is None or not isinstance(folder, str) else path.removeprefix(f"{folder}/")
+    result, folder = line.get("toolUseResult"), text_at(line, "cwd")
+    path = text_at(result, "filePath") or text_at(result, "file", "filePath")
+    return path.removeprefix(f"{folder}/") if folder else path

@@ -5,7 +5,7 @@ A line has `role` and `message`, as the API has them. There are no times, and no
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
@@ -17,7 +17,8 @@ from engine.capture.transcripts import (
     Turn,
     block_texts,
     files,
-    json_lines,
+    member,
+    records,
 )
 
 _FOLDER: Final = "agent-transcripts"
@@ -36,18 +37,13 @@ def find(place: Path) -> Iterator[Transcript]:
 
 
 def read(transcript: Transcript, start: int) -> Iterator[Record]:
-    """Yield the lines of a transcript from the byte `start` on."""
-    for at, end, line in json_lines(transcript.path, start):
-        yield Record(at, end, f"@{at}", _parts(line))
+    """Return the lines of a transcript from the byte `start` on."""
+    return records(transcript, start, _parts)
 
 
-def _parts(line: Mapping[str, Any] | str) -> Iterator[Turn | str]:
-    message = line if isinstance(line, str) else line.get("message")
-    if isinstance(line, str) or line.get("role") not in SPEAKERS or not isinstance(message, Mapping):
-        yield line if isinstance(line, str) else f"line of the role {line.get('role')!a:.40}"
-        return
-    text = block_texts(message.get("content"))
+def _parts(line: dict[str, Any]) -> Iterator[Turn | str]:
+    role, text = line.get("role"), block_texts(member(line, "message", "content"))
     begin, end = _QUERY
-    if line["role"] == USER and begin in text:
+    if role == USER and begin in text:
         text = text.partition(begin)[2].partition(end)[0].strip()
-    yield Turn(line["role"], text)
+    yield Turn(role, text) if role in SPEAKERS else f"line of the role {role!a:.40}"

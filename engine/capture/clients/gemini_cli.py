@@ -5,7 +5,7 @@ A file is one object with a list of messages, or, in later versions, one message
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
@@ -21,12 +21,16 @@ from engine.capture.transcripts import (
     Transcript,
     Turn,
     block_texts,
+    elements,
     files,
     first_lines,
-    json_lines,
+    member,
     project_name,
+    record_of,
+    records,
+    text_at,
 )
-from engine.files.ingest.field_values import created_from_text
+from engine.files.ingest.field_values import created_from_value
 
 _ROLES: Final = {"user": USER, "gemini": ASSISTANT}
 _ROOT_BYTES_MAX: Final = 4096
@@ -37,34 +41,29 @@ def find(place: Path) -> Iterator[Transcript]:
     for path in files(place, "session-*.json", "session-*.jsonl"):
         if path.suffix == ".json":
             whole = _whole(path)
-            session, end = whole.get("sessionId"), len(_messages(whole))
+            session, end = text_at(whole, "sessionId"), len(elements(member(whole, "messages")))
         else:
-            session = next((line["sessionId"] for line in first_lines(path) if "sessionId" in line), None)
-            end = path.stat().st_size
-        yield Transcript(path, session if isinstance(session, str) else path.stem, _project(path), end)
+            names = (text_at(line, "sessionId") for line in first_lines(path))
+            session, end = next(filter(None, names), ""), path.stat().st_size
+        yield Transcript(path, session or path.stem, _project(path), end)
 
 
 def read(transcript: Transcript, start: int) -> Iterator[Record]:
     """Yield the messages of a transcript from the byte `start` on, or from the message with this number."""
     if transcript.path.suffix == ".jsonl":
-        for at, end, line in json_lines(transcript.path, start):
-            yield Record(at, end, _key(line, at), _parts(line))
+        yield from records(transcript, start, _parts, "id")
         return
-    for number, message in enumerate(_messages(_whole(transcript.path))[start:], start):
-        yield Record(number << 20, number + 1, _key(message, number), _parts(message))
+    messages = elements(member(_whole(transcript.path), "messages"))
+    for number, message in enumerate(messages[start:], start):
+        value = message if isinstance(message, dict) else "message that is not an object"
+        yield record_of(value, number << 20, number + 1, _parts, "id")
 
 
-def _whole(path: Path) -> dict[str, Any]:
+def _whole(path: Path) -> object:
     try:
-        value = parse(read_file(path, LINE_BYTES_MAX))
+        return parse(read_file(path, LINE_BYTES_MAX))
     except EngineError:
-        return {}  # the client may be writing it
-    return value if isinstance(value, dict) else {}
-
-
-def _messages(whole: Mapping[str, Any]) -> list[Any]:
-    messages = whole.get("messages")
-    return messages if isinstance(messages, list) else []
+        return None  # the client may be writing it
 
 
 def _project(path: Path) -> str:
@@ -78,38 +77,19 @@ def _project(path: Path) -> str:
         return "" if len(folder.name) == 64 else folder.name  # a hash tells nothing
 
 
-def _key(message: Any, at: int) -> str:
-    own = message.get("id") if isinstance(message, Mapping) else None
-    return own if isinstance(own, str) and own else f"@{at}"
-
-
-def _parts(message: Any) -> Iterator[Turn | str]:
-    if not isinstance(message, Mapping):
-        yield message if isinstance(message, str) else "message that is not an object"
-        return
-    role = _ROLES.get(str(message.get("type")))
+def _parts(message: dict[str, Any]) -> Iterator[Turn | str]:
+    role = _ROLES.get(text_at(message, "type"))
     if role is None:
         yield f"message of type {message.get('type')!a:.40}"
         return
-    written = message.get("timestamp")
-    created = created_from_text(written) if isinstance(written, str) else None
+    created = created_from_value(message.get("timestamp"))
     yield Turn(role, block_texts(message.get("content")), created)
-    calls = message.get("toolCalls")
-    for call in calls if isinstance(calls, list) else ():
-        if isinstance(call, Mapping):
-            arguments = call.get("args")
-            path = arguments.get("file_path") if isinstance(arguments, Mapping) else None
-            yield Turn(TOOL, _output(call), created, path if isinstance(path, str) else None)
+    for call in elements(message.get("toolCalls")):
+        yield Turn(TOOL, _output(call), created, text_at(call, "args", "file_path"))
 
 
-def _output(call: Mapping[str, Any]) -> str:
+def _output(call: object) -> str:
     """Return the text that a tool gave to the model, or that the client showed."""
-    results = call.get("result")
-    for result in results if isinstance(results, list) else ():
-        try:
-            output = result["functionResponse"]["response"]["output"]
-        except (KeyError, TypeError):
-            continue
-        if isinstance(output, str):
-            return output
-    return block_texts(call.get("resultDisplay"))
+    results = elements(member(call, "result"))
+    texts = (text_at(result, "functionResponse", "response", "output") for result in results)
+    return next(filter(None, texts), "") or block_texts(member(call, "resultDisplay"))

@@ -6,13 +6,12 @@ A session has messages, and a message has parts: texts, calls of tools with thei
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any, Final
 
-from engine.base.errors import EngineError, system_failure
-from engine.base.json_text import parse
+from engine.base.errors import system_failure
 from engine.capture.transcripts import (
     ASSISTANT,
     SPEAKERS,
@@ -20,7 +19,10 @@ from engine.capture.transcripts import (
     Record,
     Transcript,
     Turn,
+    json_object,
+    member,
     project_name,
+    text_at,
 )
 from engine.files.ingest.field_values import created_from_value
 
@@ -44,16 +46,13 @@ def read(transcript: Transcript, start: int) -> Iterator[Record]:
     asked = "SELECT id, data FROM message WHERE session_id = ? ORDER BY time_created, id LIMIT -1 OFFSET ?"
     rows = _rows(transcript.path, asked, transcript.session, start)
     for number, (name, data) in enumerate(rows, start):
-        message = _object(data)
-        times = message.get("time")
-        times = times if isinstance(times, Mapping) else {}
-        if message.get("role") == ASSISTANT and "completed" not in times:
+        message = json_object(data)
+        if member(message, "role") == ASSISTANT and member(message, "time", "completed") is None:
             return
         parts = _rows(transcript.path, "SELECT data FROM part WHERE message_id = ? ORDER BY id", name)
-        turns = _turns(
-            message, [_object(part) for (part,) in parts], created_from_value(times.get("created"))
+        yield Record(
+            number << 20, number + 1, name, _turns(message, [json_object(part) for (part,) in parts])
         )
-        yield Record(number << 20, number + 1, name, turns)
 
 
 def _rows(database: Path, question: str, *values: str | int) -> list[Any]:
@@ -64,27 +63,15 @@ def _rows(database: Path, question: str, *values: str | int) -> list[Any]:
         raise system_failure(OSError(str(error)), f"{database} cannot be read") from error
 
 
-def _object(raw: str | bytes) -> Mapping[str, Any]:
-    try:
-        value = parse(raw)
-    except EngineError:
-        return {}
-    return value if isinstance(value, dict) else {}
-
-
-def _turns(
-    message: Mapping[str, Any], parts: list[Mapping[str, Any]], created: int | None
-) -> Iterator[Turn | str]:
-    role = message.get("role")
+def _turns(message: object, parts: list[Any]) -> Iterator[Turn | str]:
+    role, created = member(message, "role"), created_from_value(member(message, "time", "created"))
     for part in parts:
-        state = part.get("state")
-        if part.get("type") == "tool" and isinstance(state, Mapping) and isinstance(state.get("output"), str):
-            given = state.get("input")
-            path = given.get("filePath") if isinstance(given, Mapping) else None
-            yield Turn(TOOL, state["output"], created, path if isinstance(path, str) else None)
-        elif part.get("type") != "text" or role not in SPEAKERS or not isinstance(part.get("text"), str):
-            yield f"part of type {part.get('type')!a:.40}"
-        elif part.get("synthetic"):
+        kind, output = member(part, "type"), member(part, "state", "output")
+        if kind == "tool" and isinstance(output, str):
+            yield Turn(TOOL, output, created, text_at(part, "state", "input", "filePath"))
+        elif kind != "text" or role not in SPEAKERS:
+            yield f"part of type {kind!a:.40}"
+        elif member(part, "synthetic"):
             yield "note of the client"
         else:
-            yield Turn(role, part["text"], created)
+            yield Turn(role, text_at(part, "text"), created)
