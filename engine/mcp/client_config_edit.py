@@ -25,9 +25,13 @@ _DECODER: Final = json.JSONDecoder()
 _WHITE: Final = " \t\r\n"
 
 
+Step = str | int
+"""A step of a path in a JSON value: the name of a member, or the index of an element of an array."""
+
+
 class _Member(NamedTuple):
-    name: str
-    """The name of a member of an object; empty for an element of an array."""
+    name: Step
+    """The name of a member of an object, or the index of an element of an array."""
     begin: int
     """The index of the quotation mark before the name, or of the element."""
     value: int
@@ -36,135 +40,108 @@ class _Member(NamedTuple):
     """The index of the first character after the value."""
 
 
-def with_member(text: str, path: Sequence[str], value: Any, *, replace: bool = False) -> str:
+def with_member(text: str, path: Sequence[Step], value: Any, *, replace: bool = False) -> str:
     """Return `text` with `value` at `path`, a list of the names of nested members, outermost first.
 
-    Missing objects are added. An empty text counts as an empty object. With `replace`, an existing value is
-    replaced. If the existing value is equal to `value`, the text is returned unchanged.
-
-    Raises:
-        InvalidInputError: the text is not JSON, or a value on the path is not an object.
-        ConflictError: another value is at `path`, and `replace` is False.
-    """
-    plain = _without_comments(text)
-    at = _skip(plain, 0)
-    if at == len(plain):
-        begun = text + "\n" if text and not text.endswith("\n") else text
-        return begun + json.dumps(_nested(path, value), indent=2, ensure_ascii=False) + "\n"
-    _check(plain, at)
-    for depth, name in enumerate(path):
-        if plain[at] != "{":
-            where = ".".join(path[:depth]) or "the JSON text"
-            raise InvalidInputError(f"{where} is not an object", hint="repair the file")
-        members, close = _members(plain, at)
-        same = [one for one in members if one.name == name]
-        if len(same) > 1:
-            raise InvalidInputError(f"the key {name!r} occurs twice", hint="remove one of the two")
-        if not same:
-            return _inserted(text, at, close, members, name, _nested(path[depth + 1 :], value))
-        at = same[0].value
-    [(_, begin, start, end)] = same
-    if _DECODER.raw_decode(plain, start)[0] == value:
-        return text
-    if not replace:
-        raise ConflictError(f"{'.'.join(path)} is configured already", hint="replace it, or choose a name")
-    return text[:start] + _written(value, text, _indent_at(text, begin)) + text[end:]
-
-
-def with_element(text: str, path: Sequence[str], value: Any) -> str:
-    """Return `text` with `value` as the last element of the array at `path`, which is added if it is missing.
+    Missing objects and arrays are added. An empty text counts as an empty object. With `replace`, an existing
+    value is replaced. If the existing value is equal to `value`, the text is returned unchanged.
 
     Raises:
         InvalidInputError: the text is not JSON, or a value on the path has another type.
+        ConflictError: another value is at `path`, and `replace` is False.
     """
-    found = _array_at(text, path)
-    if found is None:
-        return with_member(text, path, [value])
-    at, elements, close = found
-    return _inserted(text, at, close, elements, None, value)
+    plain, found = _along(text, path)
+    if not found:
+        begun = text + "\n" if text and not text.endswith("\n") else text
+        return begun + json.dumps(_nested(path, value), indent=2, ensure_ascii=False) + "\n"
+    last, missing = found[-1], path[len(found) - 1 :]
+    if missing:
+        return _inserted(text, plain, last.value, missing[0], _nested(missing[1:], value))
+    if _DECODER.raw_decode(plain, last.value)[0] == value:
+        return text
+    if not replace:
+        raise ConflictError(f"{_dotted(path)} is configured already", hint="replace it, or choose a name")
+    return text[: last.value] + _written(value, text, _indent_at(text, last.begin)) + text[last.end :]
 
 
-def elements_at(text: str, path: Sequence[str]) -> list[Any]:
+def elements_at(text: str, path: Sequence[Step]) -> list[Any]:
     """Return the elements of the array at `path`, or [] if there is none.
 
     Raises:
         InvalidInputError: the text is not JSON, or a value on the path has another type.
     """
-    found, plain = _array_at(text, path), _without_comments(text)
-    return [] if found is None else [_DECODER.raw_decode(plain, one.value)[0] for one in found[1]]
+    plain, found = _along(text, [*path, 0])
+    if len(found) <= len(path):
+        return []
+    return list(_DECODER.raw_decode(plain, found[len(path)].value)[0])
 
 
-def without_elements(text: str, path: Sequence[str], is_unwanted: Callable[[Any], bool]) -> str:
+def with_element(text: str, path: Sequence[Step], value: Any) -> str:
+    """Return `text` with `value` as the last element of the array at `path`, which is added if it is missing.
+
+    Raises:
+        InvalidInputError: the text is not JSON, or a value on the path has another type.
+    """
+    return with_member(text, [*path, len(elements_at(text, path))], value)
+
+
+def without_elements(text: str, path: Sequence[Step], is_unwanted: Callable[[Any], bool]) -> str:
     """Return `text` without the unwanted elements of the array at `path`, or without an array of only these.
 
     Raises:
         InvalidInputError: the text is not JSON, or a value on the path has another type.
     """
-    found = _array_at(text, path)
-    if found is None:
-        return text
-    at, elements, _ = found
-    unwanted = [is_unwanted(one) for one in elements_at(text, path)]
-    if unwanted and all(unwanted):
-        return _without_member(text, path)
-    for number in reversed([number for number, one in enumerate(unwanted) if one]):
-        text = _cut(text, elements, number, at)
+    for number, one in reversed([*enumerate(elements_at(text, path))]):
+        if is_unwanted(one):
+            text = _without_member(text, [*path, number])
     return text
 
 
-def _without_member(text: str, path: Sequence[str]) -> str:
-    """Return `text` without the member at `path`, and without the objects on the path that are then empty."""
-    plain = _without_comments(text)
-    at = _skip(plain, 0)
-    for depth, name in enumerate(path):
-        members, _ = _members(plain, at)
-        number = next(number for number, one in enumerate(members) if one.name == name)
-        if depth == len(path) - 1:
-            is_last = len(members) == 1 and depth > 0
-            return _without_member(text, path[:-1]) if is_last else _cut(text, members, number, at)
-        at = members[number].value
-    return text
-
-
-def _cut(text: str, members: Sequence[_Member], number: int, start: int) -> str:
-    """Return `text` without one member of the object or array from `start` on, and a comma beside it."""
-    begin = members[number - 1].end if number else start + 1
-    end = members[number].end
+def _without_member(text: str, path: Sequence[Step]) -> str:
+    """Return `text` without the member at `path`, and without the values on the path that are then empty."""
+    plain, found = _along(text, path)
+    start, gone = found[-2].value, found[-1]
+    members, _ = _members(plain, start)
+    if len(members) == 1 and len(path) > 1:
+        return _without_member(text, path[:-1])
+    number = members.index(gone)
     if number == 0 and len(members) > 1:
-        begin, end = members[0].begin, members[1].begin
-    return text[:begin] + text[end:]
+        return text[: gone.begin] + text[members[1].begin :]
+    return text[: members[number - 1].end if number else start + 1] + text[gone.end :]
 
 
-def _array_at(text: str, path: Sequence[str]) -> tuple[int, list[_Member], int] | None:
-    """Return the begin of the array at `path`, its elements and its end; None if there is none."""
+def _along(text: str, path: Sequence[Step]) -> tuple[str, list[_Member]]:
+    """Return the text without comments, and what it has of a path: the outermost value, and its members.
+
+    Raises:
+        InvalidInputError: the text is not JSON, or a value on the path has another type.
+    """
     plain = _without_comments(text)
     at = _skip(plain, 0)
     if at == len(plain):
-        return None
-    _check(plain, at)
+        return plain, []
+    found = [_Member("", at, at, _checked_end(plain, at))]
     for depth, name in enumerate(path):
-        if plain[at] != "{":
-            where = ".".join(path[:depth]) or "the JSON text"
-            raise InvalidInputError(f"{where} is not an object", hint="repair the file")
-        same = [one for one in _members(plain, at)[0] if one.name == name]
+        bracket, kind = ("[", "an array") if isinstance(name, int) else ("{", "an object")
+        if plain[found[-1].value] != bracket:
+            where = _dotted(path[:depth]) or "the JSON text"
+            raise InvalidInputError(f"{where} is not {kind}", hint="repair the file")
+        same = [one for one in _members(plain, found[-1].value)[0] if one.name == name]
+        if len(same) > 1:
+            raise InvalidInputError(f"the key {name!r} occurs twice", hint="remove one of the two")
         if not same:
-            return None
-        at = same[-1].value
-    if plain[at] != "[":
-        raise InvalidInputError(f"{'.'.join(path)} is not an array", hint="repair the file")
-    elements: list[_Member] = []
-    here = _skip(plain, at + 1)
-    while plain[here] != "]":
-        begin = _skip(plain, here + 1) if plain[here] == "," else here
-        _, end = _DECODER.raw_decode(plain, begin)
-        elements.append(_Member("", begin, begin, end))
-        here = _skip(plain, end)
-    return at, elements, here
+            break
+        found += same
+    return plain, found
 
 
-def _nested(path: Sequence[str], value: Any) -> Any:
+def _dotted(path: Sequence[Step]) -> str:
+    return ".".join(map(str, path))
+
+
+def _nested(path: Sequence[Step], value: Any) -> Any:
     for name in reversed(path):
-        value = {name: value}
+        value = [value] if isinstance(name, int) else {name: value}
     return value
 
 
@@ -179,8 +156,8 @@ def _without_comments(text: str) -> str:
     return " " + text[1:] if text.startswith("\ufeff") else text
 
 
-def _check(plain: str, at: int) -> None:
-    """Check that a JSON value begins at `at`, and that the text ends after this value.
+def _checked_end(plain: str, at: int) -> int:
+    """Return the end of the JSON value that begins at `at`; the text must end after it.
 
     Raises:
         InvalidInputError: the text is not JSON; the message has the line and the column.
@@ -193,6 +170,7 @@ def _check(plain: str, at: int) -> None:
         raise _malformed(plain, at, "the value is too deep, or a number is too long") from None
     if (after := _skip(plain, end)) < len(plain):
         raise _malformed(plain, after, "unexpected text after the value")
+    return end
 
 
 def _malformed(plain: str, at: int, reason: str) -> InvalidInputError:
@@ -210,24 +188,24 @@ def _skip(plain: str, at: int) -> int:
 
 
 def _members(plain: str, start: int) -> tuple[list[_Member], int]:
-    """Return the members of the object that begins at `start`, and the index of its closing bracket."""
+    """Return the members of the object or array from `start` on, and the index of its closing bracket."""
     members: list[_Member] = []
     at = _skip(plain, start + 1)
-    while plain[at] != "}":
-        begin = _skip(plain, at + 1) if plain[at] == "," else at
-        name, after = _DECODER.raw_decode(plain, begin)
-        value = _skip(plain, _skip(plain, after) + 1)
+    while plain[at] not in "]}":
+        begin = value = _skip(plain, at + 1) if plain[at] == "," else at
+        name: Step = len(members)
+        if plain[start] == "{":
+            name, after = _DECODER.raw_decode(plain, begin)
+            value = _skip(plain, _skip(plain, after) + 1)
         _, end = _DECODER.raw_decode(plain, value)
         members.append(_Member(name, begin, value, end))
         at = _skip(plain, end)
     return members, at
 
 
-def _inserted(text: str, start: int, close: int, members: list[_Member], name: str | None, value: Any) -> str:
-    """Return the text with a new last member in the object from `start` to `close`; comments are kept.
-
-    Without a name, it is a new last element of an array.
-    """
+def _inserted(text: str, plain: str, start: int, name: Step, value: Any) -> str:
+    """Return the text with a new last member in the object or array from `start` on; comments are kept."""
+    members, close = _members(plain, start)
     outer = _indent_at(text, start)
     own_lines = bool(members) and "\n" in text[start : members[-1].begin]
     indent = _indent_at(text, members[-1].begin) if own_lines else outer + _unit(text)
@@ -235,7 +213,7 @@ def _inserted(text: str, start: int, close: int, members: list[_Member], name: s
     rest = text[end:close].rstrip(_WHITE)
     comma = "," if members and "," not in _COMMENT.sub("", rest) else ""
     newline = _newline(text)
-    label = "" if name is None else f"{json.dumps(name, ensure_ascii=False)}: "
+    label = "" if isinstance(name, int) else f"{json.dumps(name, ensure_ascii=False)}: "
     member = f"{label}{_written(value, text, indent)}"
     return f"{text[:end]}{comma}{rest}{newline}{indent}{member}{newline}{outer}{text[close:]}"
 

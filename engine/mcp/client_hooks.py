@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
 from engine.base.errors import EngineError
 from engine.capture.hook_events import EVENTS
 from engine.mcp.client_config_edit import elements_at, with_element, with_member, without_elements
-from engine.mcp.client_install import Client, change_file, text_of
+from engine.mcp.client_install import CLIENTS, Changed, change_file, text_of
 
 HOOKS: Final = "hooks"
 """The member of a configuration file that maps the names of events to their hooks."""
@@ -21,30 +21,17 @@ SECONDS: Final = 5
 """The time after which a client stops a hook, in seconds. The program itself stops much earlier."""
 
 FILES: Final = {
-    "claude-code": Client(
-        "Claude Code",
-        "~/.claude",
-        "settings.json",
-        project=".claude/settings.json",
-        variable="CLAUDE_CONFIG_DIR",
-        restart="start a new session",
+    "claude-code": replace(
+        CLIENTS["claude-code"], folder="~/.claude", file="settings.json", project=".claude/settings.json"
     ),
-    "codex": Client(
-        "Codex",
-        "~/.codex",
-        "hooks.json",
+    "codex": replace(
+        CLIENTS["codex"],
+        file="hooks.json",
         project=".codex/hooks.json",
-        variable="CODEX_HOME",
         restart="start a new session, and trust the hooks when it asks",
     ),
-    "cursor": Client("Cursor", "~/.cursor", "hooks.json", project=".cursor/hooks.json"),
-    "gemini-cli": Client(
-        "Gemini CLI",
-        "~/.gemini",
-        "settings.json",
-        project=".gemini/settings.json",
-        restart="start a new session",
-    ),
+    "cursor": replace(CLIENTS["cursor"], file="hooks.json", project=".cursor/hooks.json"),
+    "gemini-cli": CLIENTS["gemini-cli"],
 }
 """Client → where its hooks are configured."""
 
@@ -61,16 +48,6 @@ class Hooks:
     """The command of these hooks; empty if there is none."""
 
 
-@dataclass(frozen=True, slots=True)
-class HooksChanged:
-    """The result of adding or removing hooks."""
-
-    file: str
-    changed: bool
-    backup: str | None
-    """The path of a copy of the old file; None if nothing was copied."""
-
-
 def hooks_in(client: str, file: Path) -> Hooks:
     """Return the hooks of the program in a file, which need not exist.
 
@@ -84,7 +61,7 @@ def hooks_in(client: str, file: Path) -> Hooks:
     return Hooks(client, str(file), tuple(event for event, one in found.items() if one), command)
 
 
-def add_hooks(client: str, file: Path, command: str, *, dry_run: bool = False) -> HooksChanged:
+def add_hooks(client: str, file: Path, command: str, *, dry_run: bool = False) -> Changed:
     """Add a hook with this command for each event of the client. Hooks of the program are replaced.
 
     Raises:
@@ -97,11 +74,10 @@ def add_hooks(client: str, file: Path, command: str, *, dry_run: bool = False) -
             return text
         return _with_hooks(client, _without_hooks(client, text), command)
 
-    changed, backup = change_file(file, edited, dry_run=dry_run)
-    return HooksChanged(str(file), changed, backup)
+    return change_file(file, edited, dry_run=dry_run)
 
 
-def remove_hooks(client: str, file: Path, *, dry_run: bool = False) -> HooksChanged:
+def remove_hooks(client: str, file: Path, *, dry_run: bool = False) -> Changed:
     """Remove the hooks of the program.
 
     If nothing else in the file changed since they were added, the file is again, byte for byte, what it was
@@ -112,28 +88,24 @@ def remove_hooks(client: str, file: Path, *, dry_run: bool = False) -> HooksChan
     """
     command = hooks_in(client, file).command
     if not command:
-        return HooksChanged(str(file), changed=False, backup=None)
+        return Changed(str(file))
     present = text_of(file)
     for copy in sorted(file.parent.glob(f"{file.name}.bak*")):
-        old = text_of(copy)
-        if old is not None and _same(present, client, old, command):
-            change_file(file, lambda _, old=old: old, keep=False, dry_run=dry_run)  # type: ignore[misc]
+        try:
+            old = _without_hooks(client, text_of(copy) or "")
+            is_original = present == _with_hooks(client, old, command)
+        except EngineError:
+            continue  # the copy is malformed
+        if is_original:
+            done = change_file(file, lambda _, old=old: old, keep=False, dry_run=dry_run)  # type: ignore[misc]
             if not dry_run:
                 copy.unlink()
-            return HooksChanged(str(file), changed=True, backup=None)
+            return done
     if present == _with_hooks(client, "", command):
         if not dry_run:
             file.unlink()
-        return HooksChanged(str(file), changed=True, backup=None)
-    changed, backup = change_file(file, lambda text: _without_hooks(client, text), dry_run=dry_run)
-    return HooksChanged(str(file), changed, backup)
-
-
-def _same(present: str | None, client: str, old: str, command: str) -> bool:
-    try:
-        return _without_hooks(client, old) == old and present == _with_hooks(client, old, command)
-    except EngineError:
-        return False  # the copy is malformed
+        return Changed(str(file), changed=True)
+    return change_file(file, lambda text: _without_hooks(client, text), dry_run=dry_run)
 
 
 def _with_hooks(client: str, text: str, command: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 import re
@@ -28,16 +29,16 @@ BYTES_MAX: Final = 64 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class Installed:
-    """The result of adding the server to the configuration file of a client."""
+class Changed:
+    """The result of changing the configuration file of a client."""
 
     file: str
-    changed: bool
-    """False if the file already contained this entry."""
-    replaced: bool
+    changed: bool = False
+    """False if the file was already as it should be."""
+    replaced: bool = False
     """True if the entry took the place of another one with its name."""
-    backup: str | None
-    """The path of a copy of the old file; None if there was no file or the file is unchanged."""
+    backup: str | None = None
+    """The path of a copy of the old file; None if nothing was copied."""
 
 
 def program() -> list[str]:
@@ -85,7 +86,7 @@ def snippet(client: Client, name: str, entry: Mapping[str, Any]) -> str:
     return json.dumps({client.key: {name: entry}}, indent=2, ensure_ascii=False)
 
 
-def install(client: Client, file: Path, name: str, entry: Mapping[str, Any], *, replace: bool) -> Installed:
+def install(client: Client, file: Path, name: str, entry: Mapping[str, Any], *, replace: bool) -> Changed:
     """Add the entry of the server `name` to a file, and keep a copy of the old file in the same folder.
 
     Other entries and comments are unchanged. The file is replaced in one step, so a partly written file never
@@ -98,27 +99,29 @@ def install(client: Client, file: Path, name: str, entry: Mapping[str, Any], *, 
         SystemFailureError: the file cannot be read or written.
     """
     replaced = False
+    edit, path = with_table if client.is_toml else with_member, [client.key, name]
 
     def edited(text: str) -> str:
         nonlocal replaced
-        edit = with_table if client.is_toml else with_member
         try:
-            after, replaced = _edited(edit, text, [client.key, name], dict(entry), replace)
+            return edit(text, path, dict(entry))
         except ConflictError:
-            raise ConflictError(
-                f"{file} has another entry {client.key}.{name}",
-                hint="--replace replaces it; --name NAME adds an entry with another name",
-            ) from None
-        return after
+            if not replace:
+                raise ConflictError(
+                    f"{file} has another entry {client.key}.{name}",
+                    hint="--replace replaces it; --name NAME adds an entry with another name",
+                ) from None
+        replaced = True
+        return edit(text, path, dict(entry), replace=True)
 
-    changed, backup = change_file(file, edited)
-    return Installed(str(file), changed=changed, replaced=replaced, backup=backup)
+    done = change_file(file, edited)
+    return dataclasses.replace(done, replaced=replaced)
 
 
 def change_file(
     file: Path, edit: Callable[[str], str], *, keep: bool = True, dry_run: bool = False
-) -> tuple[bool, str | None]:
-    """Change the text of a file in one step; return whether it changed, and the path of a copy of it.
+) -> Changed:
+    """Change the text of a file in one step.
 
     A missing file has an empty text. With `keep`, a copy of the old file is kept in the same folder. With
     `dry_run`, nothing is written.
@@ -128,51 +131,27 @@ def change_file(
         ConflictError: `edit` raises it; or another program changed the file meanwhile.
         SystemFailureError: the file cannot be read or written.
     """
-    before = _read(file)
-    text = text_of(file) or ""
+    before = text_of(file)
     try:
-        after = edit(text).encode()
+        after = edit(before or "")
     except ConflictError:
         raise
     except EngineError as error:
         raise type(error)(f"{file}: {error}", hint=error.hint) from None
-    if after == (before or b"") or dry_run:
-        return after != (before or b""), None
-    backup = None if before is None or not keep else _backed_up(file, before)
-    _replace(file, before, after)
-    return True, backup
+    is_changed, backup = after != (before or ""), None
+    if is_changed and not dry_run:
+        backup = None if before is None or not keep else _backed_up(file, before.encode())
+        _replace(file, before, after)
+    return Changed(str(file), is_changed, backup=backup)
 
 
 def text_of(file: Path) -> str | None:
     """Return the text of a configuration file, or None if the file does not exist.
 
     Raises:
-        InvalidInputError: the file is not a regular file, or not UTF-8.
+        InvalidInputError: the file is not a regular file, too large or not UTF-8.
         SystemFailureError: the file cannot be read.
     """
-    raw = _read(file)
-    try:
-        return None if raw is None else raw.decode()
-    except UnicodeDecodeError as error:
-        raise InvalidInputError(
-            f"{file} is not UTF-8 at byte {error.start}", hint="repair the file"
-        ) from None
-
-
-def _edited(
-    edit: Callable[..., str], text: str, path: list[str], entry: dict[str, Any], replace: bool
-) -> tuple[str, bool]:
-    """Return the new text, and True if the entry took the place of another one."""
-    try:
-        return edit(text, path, entry), False
-    except ConflictError:
-        if not replace:
-            raise
-        return edit(text, path, entry, replace=True), True
-
-
-def _read(file: Path) -> bytes | None:
-    """Return the content of a file, or None if the file does not exist."""
     try:
         # A FIFO would block until somebody writes to it.
         with os.fdopen(os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as opened:
@@ -185,7 +164,12 @@ def _read(file: Path) -> bytes | None:
         raise system_failure(error, f"{file} cannot be read") from error
     if len(raw) > BYTES_MAX:
         raise InvalidInputError(f"{file} is larger than {BYTES_MAX:,} bytes")
-    return raw
+    try:
+        return raw.decode()
+    except UnicodeDecodeError as error:
+        raise InvalidInputError(
+            f"{file} is not UTF-8 at byte {error.start}", hint="repair the file"
+        ) from None
 
 
 def _backed_up(file: Path, content: bytes) -> str:
@@ -201,7 +185,7 @@ def _backed_up(file: Path, content: bytes) -> str:
     return str(backup)
 
 
-def _replace(file: Path, before: bytes | None, after: bytes) -> None:
+def _replace(file: Path, before: str | None, after: str) -> None:
     from engine.files.atomic_output import new_file
 
     place = file.resolve()
@@ -209,11 +193,11 @@ def _replace(file: Path, before: bytes | None, after: bytes) -> None:
     def check(new: Path) -> None:
         if before is not None:
             new.chmod(place.stat().st_mode & 0o7777)
-        if _read(place) != before:
+        if text_of(place) != before:
             raise ConflictError(f"{file} was changed by another program meanwhile", hint="try again")
 
     with new_file(place, replace=True, check=check) as out:
-        out.write(after)
+        out.write(after.encode())
 
 
 _XDG: Final = "~/.config/"
