@@ -4,7 +4,8 @@ Question: how long do the first join, 100 new texts, and a sync without news tak
 Data: texts of `bench.data`; for git, one file for each source, with its texts. Seed: `--seed`.
 How: wall time in one process, one call after another, in `--folder`. Two stores in LevelDB meet in a folder;
     two clones of a bare repository stand beside them. A sync includes opening the store, as a command does,
-    and indexing what it read. git's times include starting its processes; it has no index to keep, and merges lines, not texts.
+    and indexing what it read. git's times include starting its processes; it has no index to keep, and merges
+    lines, not texts.
 """
 
 from __future__ import annotations

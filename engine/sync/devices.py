@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
-from engine.base.errors import NotFoundError, system_failure
+from engine.base.errors import EngineError, NotFoundError, system_failure
 from engine.base.outside_files import read_file
 from engine.base.validation import show_id
 from engine.ledger.journal import Identity, read_log
@@ -129,5 +128,9 @@ def head_files(folder: Path) -> Iterator[tuple[str, bytes]]:
     except OSError as error:
         raise system_failure(error, f"{folder} cannot be read") from error
     for name in names:
-        with suppress(NotFoundError):
+        try:
             yield name, read_file(folder / f"{SUBFOLDER}{name}" / HEAD, HEAD_BYTES_MAX)
+        except NotFoundError:
+            pass  # it is not there yet
+        except EngineError:
+            yield name, b""  # what is no file, or too large, is refused like an altered file

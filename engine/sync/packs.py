@@ -14,7 +14,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import NamedTuple
 
-from engine.base.errors import NotFoundError, RefusedError, VerificationError
+from engine.base.errors import InvalidInputError, NotFoundError, RefusedError, VerificationError
 from engine.base.outside_files import PUBLIC, read_file, replace_file
 from engine.sync.family_key import FamilyKey, open_sealed
 from engine.sync.originals import Head, Written
@@ -71,9 +71,11 @@ def read_pack(folder: Path, keys: Iterable[FamilyKey], store_id: bytes, pack: Pa
     """
     path = folder / pack.name
     try:
-        raw = read_file(path, _FILE_BYTES_MAX)
+        raw = read_file(path, min(pack.size, _FILE_BYTES_MAX))
     except NotFoundError:
         return None
+    except InvalidInputError:
+        raise VerificationError(f"{path} was altered") from None
     if len(raw) < pack.size:
         return None  # a program that synchronises folders is still writing it
     if sha256(raw).digest() != pack.digest:

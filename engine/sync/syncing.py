@@ -24,6 +24,7 @@ from engine.base.errors import (
     InconsistentError,
     NotFoundError,
     RefusedError,
+    SystemFailureError,
     VerificationError,
     system_failure,
 )
@@ -339,7 +340,7 @@ class _Reading:
         except InconsistentError as error:
             self.problem = REFUSED, f"{error}: two copies of it write, or it was rolled back"
             return False
-        except (VerificationError, RefusedError) as error:
+        except (VerificationError, RefusedError, SystemFailureError) as error:
             self.problem = REFUSED, str(error)
             return False
         self.size, self.appended = max(taken.size, self.size), self.appended + taken.events

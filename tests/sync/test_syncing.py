@@ -119,6 +119,7 @@ FAULTS: dict[str, Callable[[Path], object]] = {
     "longer": lambda path: path.write_bytes(path.read_bytes() + b"x"),
     "cut": lambda path: path.write_bytes(path.read_bytes()[:-5]),
     "missing": lambda path: path.unlink(),
+    "huge": lambda path: os.truncate(path, 100 << 20),
     "empty": lambda path: path.write_bytes(b""),
 }
 
