@@ -54,6 +54,8 @@ def arguments(name: str, pair: Pair, here: Path) -> list[str]:
         "memory": ["list", "--store", "memories"],
         "token": ["list"],
         "secrets": ["scan"],
+        "hooks": ["list"],
+        "sync": ["init", "meeting"],
         "ingest": ["notes"],
         "import": ["mcp-memory", "memory.jsonl"],
         "add": ["Something new."],
@@ -93,6 +95,15 @@ def arguments(name: str, pair: Pair, here: Path) -> list[str]:
         "verify-backup": ["made.backup"],
     }
     return given.get(name, [])
+
+
+@pytest.fixture(autouse=True)
+def passphrase(surroundings: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Give commands that seal a store a passphrase; other commands have no use for it."""
+    file = surroundings / "passphrase"
+    file.write_text("correct horse battery staple")
+    file.chmod(0o600)
+    monkeypatch.setenv("ENGINE_KEY_FILE", str(file))
 
 
 def prepare(cli: Cli, name: str, pair: Pair) -> None:
