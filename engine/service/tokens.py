@@ -40,7 +40,20 @@ VISITOR: Final = "visitor"
 """The name of a grant that belongs to one run of the service, and is not in the table."""
 
 RESERVED: Final = frozenset(
-    {"agent", "dreamer", "engine", "import", "ingest", "mirror", "rescue", "service", "user", VISITOR}
+    {
+        "agent",
+        "dreamer",
+        "engine",
+        "hook",
+        "import",
+        "ingest",
+        "mirror",
+        "rescue",
+        "service",
+        "sync",
+        "user",
+        VISITOR,
+    }
 )
 """The actors of memroot itself, of the command line and of `engine mcp`. No token may have such a name,
 because its events could not be distinguished from theirs.

@@ -19,12 +19,12 @@ from tests.support.leveldb import needs_leveldb
 
 pytestmark = pytest.mark.slow
 
-MAKES_A_STORE = {"init", "add", "ingest", "import", "relate", "start", "sync"}
+MAKES_A_STORE = {"init", "add", "ingest", "import", "relate", "sync"}
 VERIFIES_A_FILE = {"verify-backup", "verify-checkpoint", "verify-proof"}
 NEEDS_NO_STORE = (
     MAKES_A_STORE
     | VERIFIES_A_FILE
-    | {"copy", "doctor", "help", "hooks", "mcp", "memory", "proof", "terms", "token", "watch"}
+    | {"copy", "doctor", "help", "hooks", "mcp", "memory", "proof", "start", "terms", "token", "watch"}
 )
 
 
