@@ -6,8 +6,9 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import Any, Unpack
+from typing import Any, ClassVar, Unpack
 
 from engine.base.errors import BusyError, EngineError, InvalidInputError, translated
 from engine.base.json_text import encode
@@ -65,9 +66,9 @@ def watch(
     if folder is not None:
         find_files([folder], name=wanted["name"], exclude=wanted["exclude"])
         options = {**ingest_options(wanted), "prune": prune}
-        batches.append(IngestBatches(session, Path(folder), options))
-    batches += [SessionBatches(session, client_named(name)) for name in sessions]
-    edits = MirrorEdits(session, find_mirror(session.store, session.memory))
+        batches.append(IngestBatches(session=session, folder=Path(folder), wanted=options))
+    batches += [SessionBatches(session=session, client=client_named(name)) for name in sessions]
+    edits = MirrorEdits(session=session, folder=find_mirror(session.store, session.memory))
     with until_signalled() as stop:
         watched = [Watched(one.real, one.take, one.concerns) for one in batches]
         watch_folders(watched, stop, ignored=_own_places(session), between=edits.look)
@@ -87,46 +88,55 @@ def _own_places(session: Session) -> list[Path]:
     return [Path(os.path.realpath(place)) for place in places if place is not None]
 
 
-@dataclass
-class StoreAttempts:
-    """Work on a store that another process may be using. A note says once that the work waits."""
+@dataclass(kw_only=True)
+class StoreWork:
+    """Work that is done again and again on a store, which another process may be using."""
 
     session: Session
-    notice: str
-    """What happens later, as the end of the message `the store is in use; …`."""
+    number: int = 0
+    """How often the work was done."""
+    events: int = 0
+    """The number of events that were appended so far."""
     _waits: bool = False
 
-    def attempt(self, work: Callable[[], bool]) -> bool:
-        """Do the work, whose result is True if it used the store. Return False if the store is in use."""
+    waiting: ClassVar[str]
+    failing: ClassVar[str]
+    """What is said if the store is in use, and before the message of an error."""
+
+    def attempt(self, work: Callable[[], bool], *, needed: bool = False) -> bool:
+        """Do the work, whose result is True if it used the store. Return False if the store is in use.
+
+        A note says once that the work waits, and each time why the work failed. If the work is `needed`, its
+        errors are raised.
+        """
         try:
             if work():
                 self._waits = False
         except BusyError:
             if not self._waits:
-                self.session.out.note(f"the store is in use; {self.notice}")
+                self.session.out.note(f"the store is in use; {self.waiting}")
             self._waits = True
             return False
+        except EngineError as error:
+            if needed:
+                raise
+            self.session.out.note(f"{self.failing}: {error}")
         return True
 
 
-@dataclass
-class IngestBatches:
+@dataclass(kw_only=True)
+class IngestBatches(StoreWork):
     """Ingests a folder at the start, and again after each batch of changes (`Watched.changed`)."""
 
-    session: Session
+    waiting = "the changes wait"
+    failing = "not ingested"
+
     folder: Path
     wanted: dict[str, Any]
     """The arguments of `ingest`."""
-    number: int = 0
-    """The number of batches so far."""
-    events: int = 0
-    """The number of events that were appended so far."""
     _known: set[Path] = field(default_factory=set)
     """The files that existed when the whole folder was last read."""
     _told: set[str] = field(default_factory=set)
-
-    def __post_init__(self) -> None:
-        self._attempts = StoreAttempts(self.session, "the changes wait")
 
     @property
     def real(self) -> Path:
@@ -150,26 +160,18 @@ class IngestBatches:
 
         Return False if the store is in use.
         """
-        return self._attempts.attempt(lambda: self._ingest_changes(changed))
+        return self.attempt(partial(self._ingest_changes, changed), needed=self.number == 0)
 
     def _ingest_changes(self, changed: frozenset[Path]) -> bool:
         is_first = self.number == 0
-        try:
-            only = None if is_first else self._to_read(changed)
-            if only is not None and not only:
-                return False
-            with self.session.engine(create=True) as engine:
-                before = engine.size
-                report = self._ingested(engine, only, is_first)
-                appended = engine.size - before
-                failure = self.session.update_mirror(engine) if is_first or appended else None
-        except BusyError:
-            raise
-        except EngineError as error:
-            if is_first:
-                raise
-            self.session.out.note(f"not ingested: {error}")
+        only = None if is_first else self._to_read(changed)
+        if only is not None and not only:
             return False
+        with self.session.engine(create=True) as engine:
+            before = engine.size
+            report = self._ingested(engine, only, is_first)
+            appended = engine.size - before
+            failure = self.session.update_mirror(engine) if is_first or appended else None
         self.number += 1
         self.events += appended
         if only is None:
@@ -219,20 +221,16 @@ class IngestBatches:
             self.session.out.show(line(f"batch {self.number}", ", ".join(_summary(report))))
 
 
-@dataclass
-class SessionBatches:
+@dataclass(kw_only=True)
+class SessionBatches(StoreWork):
     """Takes in the sessions of a client at the start, and again after each batch of changes."""
 
-    session: Session
     client: Client
-    number: int = 0
-    """The number of batches so far."""
-    events: int = 0
-    """The number of events that were appended so far."""
+    waiting = "the sessions wait"
+    failing = "not taken in"
 
     def __post_init__(self) -> None:
         self.real = Path(os.path.realpath(self.client.place()))
-        self._attempts = StoreAttempts(self.session, "the sessions wait")
 
     def concerns(self, path: Path) -> bool:
         """Return True for every path: each client has its own files."""
@@ -242,21 +240,13 @@ class SessionBatches:
     def take(self, changed: frozenset[Path]) -> bool:
         """Take in what is new. Return False if the store is in use."""
         del changed
-        return self._attempts.attempt(self._take)
+        return self.attempt(self._take, needed=self.number == 0)
 
     def _take(self) -> bool:
-        try:
-            with self.session.engine(create=True, secrets=find_secrets_for_agents(None)) as engine:
-                before = engine.size
-                report = import_sessions(engine.store, self.client, self.client.find(self.real))
-                appended = engine.size - before
-        except BusyError:
-            raise
-        except EngineError as error:
-            if self.number == 0:
-                raise
-            self.session.out.note(f"not taken in: {error}")
-            return False
+        with self.session.engine(create=True, secrets=find_secrets_for_agents(None)) as engine:
+            before = engine.size
+            report = import_sessions(engine.store, self.client, self.client.find(self.real))
+            appended = engine.size - before
         self.number += 1
         self.events += appended
         if self.session.out.json:
@@ -280,25 +270,20 @@ def _summary(report: IngestReport) -> Iterator[str]:
         yield f"skipped {named_kinds(report.skipped)}"
 
 
-@dataclass
-class MirrorEdits:
+@dataclass(kw_only=True)
+class MirrorEdits(StoreWork):
     """Applies the edits in the pages of the mirror; the settings name the mirror.
 
     After the program updates the mirror, the pages are exactly as the program wrote them. The update is
     therefore not mistaken for an edit, and the store is not opened.
     """
 
-    session: Session
     folder: Path | None
     """The mirror; None if the settings do not name a mirror."""
-    events: int = 0
-    """The number of events that were appended so far."""
     _changes: ReplacedFolder | None = None
     _is_due: bool = False
-    _told: set[str] = field(default_factory=set)
-
-    def __post_init__(self) -> None:
-        self._attempts = StoreAttempts(self.session, "the edits in the mirror wait")
+    waiting = "the edits in the mirror wait"
+    failing = "no edits applied from the mirror"
 
     def look(self) -> None:
         """Apply the edits if something in the mirror changed, or if edits could not be applied earlier."""
@@ -308,36 +293,22 @@ class MirrorEdits:
             self._changes = ReplacedFolder(self.folder)
         self._is_due |= self._changes.changed()
         if self._is_due:
-            self._is_due = not self._take(self.folder)
-
-    def _take(self, folder: Path) -> bool:
-        """Apply the edits, if there are any. Return False if the store is in use."""
-        return self._attempts.attempt(lambda: self._apply(folder))
+            self._is_due = not self.attempt(partial(self._apply, self.folder))
 
     def _apply(self, folder: Path) -> bool:
-        try:
-            if not is_edited(folder):
-                return False
-            with self.session.engine() as engine:
-                before = engine.size
-                failure = self.session.update_mirror(engine, edits=True)
-                appended = engine.size - before
-        except BusyError:
-            raise
-        except EngineError as error:
-            self._note(f"no edits applied from the mirror: {error}")
+        if not is_edited(folder):
             return False
+        with self.session.engine() as engine:
+            before = engine.size
+            failure = self.session.update_mirror(engine, edits=True)
+            appended = engine.size - before
+        self.number += 1
         self.events += appended
-        if failure is not None:
-            self._note(failure.message)
-        self._tell(appended, None if failure is None else failure.message)
-        return True
-
-    def _note(self, message: str) -> None:
-        """Print a note once."""
-        if message not in self._told:
-            self._told.add(message)
+        message = None if failure is None else failure.message
+        if message is not None:
             self.session.out.note(message)
+        self._tell(appended, message)
+        return True
 
     def _tell(self, appended: int, failure: str | None) -> None:
         if self.session.out.json:
