@@ -53,8 +53,6 @@ def ask(store: str, client: str, budget: int, event: bytes, seconds: float) -> s
     Raises:
         OSError: a server is there, but did not answer within `seconds`.
     """
-    if not hasattr(socket, "AF_UNIX"):
-        return None
     with socket.socket(socket.AF_UNIX) as door:
         door.settimeout(seconds)
         try:
@@ -67,12 +65,7 @@ def ask(store: str, client: str, budget: int, event: bytes, seconds: float) -> s
 
 
 def listen(store: str, handle: Handle) -> None:
-    """Answer the hooks of a store in a thread, until the process ends; do nothing if another process does.
-
-    Where the system has no such sockets, hooks open the memory themselves.
-    """
-    if not hasattr(socket, "AF_UNIX"):
-        return
+    """Answer the hooks of a store in a thread, until the process ends; do nothing if another process does."""
     with suppress(OSError):
         place = _place(store, create=True)
         with socket.socket(socket.AF_UNIX) as other, suppress(OSError):

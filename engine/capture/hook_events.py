@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import math
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -24,25 +24,21 @@ from engine.query.view import View
 
 START, PROMPT, SAVE = "start", "prompt", "save"
 
-EVENTS: Final[Mapping[str, Mapping[str, str]]] = {
-    "claude-code": {
-        "SessionStart": START,
-        "UserPromptSubmit": PROMPT,
-        "Stop": SAVE,
-        "PreCompact": SAVE,
-        "SessionEnd": SAVE,
-    },
-    "codex": {"SessionStart": START, "UserPromptSubmit": PROMPT, "Stop": SAVE, "PreCompact": SAVE},
-    "cursor": {"sessionStart": START, "stop": SAVE, "preCompact": SAVE, "sessionEnd": SAVE},
-    "gemini-cli": {
-        "SessionStart": START,
-        "BeforeAgent": PROMPT,
-        "AfterAgent": SAVE,
-        "PreCompress": SAVE,
-        "SessionEnd": SAVE,
-    },
+EVENTS: Final[Mapping[str, Sequence[str]]] = {
+    "claude-code": ("SessionStart", "UserPromptSubmit", "Stop", "PreCompact", "SessionEnd"),
+    "codex": ("SessionStart", "UserPromptSubmit", "Stop", "PreCompact"),
+    "cursor": ("sessionStart", "stop", "preCompact", "sessionEnd"),
+    "gemini-cli": ("SessionStart", "BeforeAgent", "AfterAgent", "PreCompress", "SessionEnd"),
 }
-"""Client → the names of its events, each with what the hook does."""
+"""Client → the names of the events for which the program has a hook."""
+
+ACTIONS: Final = {
+    "SessionStart": START,
+    "sessionStart": START,
+    "UserPromptSubmit": PROMPT,
+    "BeforeAgent": PROMPT,
+}
+"""Event → what the hook does; at all other events, it takes in what is new."""
 
 COVERED_MIN: Final = 0.4
 """How much of a prompt a text must cover to be given: the weight of the words that both have, as a part of
@@ -81,7 +77,7 @@ class Event(NamedTuple):
     @property
     def action(self) -> str:
         """What the hook does: `START`, `PROMPT` or `SAVE`."""
-        return EVENTS[self.client.name].get(self.name, SAVE)
+        return ACTIONS.get(self.name, SAVE)
 
     def answer(self, text: str) -> dict[str, Any]:
         """Return the answer that gives a text to the session."""

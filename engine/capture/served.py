@@ -20,6 +20,7 @@ from base64 import b64decode, b64encode
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
+from functools import partial
 from itertools import groupby
 from pathlib import Path
 from time import time_ns
@@ -27,7 +28,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from blake3 import blake3
 
-from engine.base.outside_files import user_folder
+from engine.base.errors import RefusedError
+from engine.base.outside_files import PRIVATE, replace_file, user_folder
 from engine.capture.transcripts import USER
 from engine.ledger.queries import SHORT_ID_DIGITS
 from engine.store.store import Store
@@ -97,12 +99,9 @@ def record(store: Store, to: str, session: str, text: str) -> None:
     row = {"at": time_ns() // 1000, "to": to, "session": session, "atoms": hashes}
     with suppress(OSError):
         place.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        file = os.open(place, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        try:
-            os.write(file, json.dumps(row).encode() + b"\n")
-            size = os.fstat(file).st_size
-        finally:
-            os.close(file)
+        with open(place, "ab", buffering=0, opener=partial(os.open, mode=PRIVATE)) as file:
+            file.write(json.dumps(row).encode() + b"\n")
+            size = file.tell()
         if size > BYTES_MAX:
             rows = list(_rows(place))
             _replace(place, rows[len(rows) // 2 :])
@@ -267,8 +266,5 @@ def _rows(place: Path) -> Iterator[dict[str, Any]]:
 
 def _replace(place: Path, rows: Iterable[dict[str, Any]]) -> None:
     """Replace the file in one step. A receipt that another process writes meanwhile may be lost."""
-    new = place.with_suffix(".new")
-    with suppress(OSError):
-        new.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-        new.chmod(0o600)
-        new.replace(place)
+    with suppress(OSError, RefusedError):
+        replace_file(place, "".join(json.dumps(row) + "\n" for row in rows).encode(), PRIVATE)

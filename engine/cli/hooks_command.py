@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-import subprocess
 import sys
 from pathlib import Path
 
@@ -98,4 +97,4 @@ def _command(client: str, store: str, budget: int | None) -> str:
     if Path(started := program()[0]).name in TEMPORARY:
         options = ["--store", store, *([] if budget is None else ["--budget", str(budget)])]
         words = [started, *program()[1:], "hooks", "run", client, *options]
-    return subprocess.list2cmdline(words) if sys.platform == "win32" else shlex.join(words)
+    return shlex.join(words)

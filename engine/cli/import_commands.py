@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -12,7 +13,7 @@ from backends import store_exists
 from engine.base import validation
 from engine.base.errors import InvalidInputError, translated
 from engine.base.json_text import encode
-from engine.capture.clients import CLIENTS, Client
+from engine.capture.clients import CLIENTS
 from engine.capture.session_import import BUCKET, import_sessions
 from engine.cli.cli_output import Failure, counted
 from engine.cli.cli_session import Session
@@ -134,7 +135,18 @@ def import_(
     """
     one_of((*FORMATS, *CLIENTS), form, "format")
     if form in CLIENTS:
-        return _sessions(session, CLIENTS[form], file, provenance, buckets or (BUCKET,), dry_run=dry_run)
+        client = CLIENTS[form]
+        found = list(client.find(client.place(file)))
+        read_sessions = partial(
+            import_sessions,
+            client=client,
+            transcripts=found,
+            provenance=provenance,
+            buckets=buckets or (BUCKET,),
+        )
+        said = line("sessions", f"{len(found):,} found")
+        policy = find_secrets_for_agents(None)
+        return _imported(session, "turns", read_sessions, said, dry_run=dry_run, secrets=policy)
     if file is None:
         raise InvalidInputError(f"the format {form} needs a FILE", hint=f"example: engine import {form} FILE")
     if buckets and form in {JOURNAL, MCP_MEMORY}:
@@ -145,9 +157,15 @@ def import_(
                 "--provenance cannot be used with journal, because every atom keeps its provenance"
             )
         return _journal(session, file, dry_run=dry_run)
+    # Check the file first: an invalid file must not leave an empty store behind.
     if form == MCP_MEMORY:
-        return _graph(session, file, provenance or "internal", dry_run=dry_run)
-    return _items(session, form, file, provenance or "external", buckets or ("inbox",), dry_run=dry_run)
+        mcp_memory.check_file(Path(file))
+        read_graph = partial(mcp_memory.import_file, path=file, provenance=provenance or "internal")
+        return _imported(session, "things", read_graph, dry_run=dry_run)
+    origin = validation.provenance(provenance or "external")
+    other_programs.check_file(form, Path(file))
+    read = partial(import_items, form=form, path=file, provenance=origin, buckets=buckets or ("inbox",))
+    return _imported(session, "items", read, dry_run=dry_run)
 
 
 def _journal(session: Session, file: str, *, dry_run: bool) -> int:
@@ -169,56 +187,22 @@ def _journal(session: Session, file: str, *, dry_run: bool) -> int:
     return session.out.answer(encode(done), [done.root])
 
 
-def _graph(session: Session, file: str, provenance: str, *, dry_run: bool) -> int:
-    mcp_memory.check_file(
-        Path(file)
-    )  # Check the file first: an invalid file must not leave an empty store behind.
-    with _filled(session, dry_run=dry_run) as engine, session.meter("read", "things") as move:
-        report = mcp_memory.import_file(
-            engine.store, file, provenance=provenance, dry_run=dry_run, progress=move
-        )
-    held = report.entities + report.relations
-    return _answer(session, report, _things(report), held=held, dry_run=dry_run)
-
-
-def _items(
-    session: Session, form: str, file: str, provenance: str, buckets: tuple[str, ...], *, dry_run: bool
-) -> int:
-    validation.provenance(provenance)
-    other_programs.check_file(
-        form, Path(file)
-    )  # Check the file first: an invalid file must not leave an empty store behind.
-    with _filled(session, dry_run=dry_run) as engine, session.meter("read", "items") as move:
-        report = import_items(
-            engine.store, form, file, provenance=provenance, buckets=buckets, dry_run=dry_run, progress=move
-        )
-    return _answer(session, report, _taken(report), held=report.items, dry_run=dry_run)
-
-
-def _sessions(
+def _imported(
     session: Session,
-    client: Client,
-    file: str | None,
-    provenance: str | None,
-    buckets: tuple[str, ...],
-    *,
+    unit: str,
+    read: Callable[..., ImportReport | GraphImportReport],
+    *first: Line,
     dry_run: bool,
+    secrets: SecretsPolicy | str | None = None,
 ) -> int:
-    found = list(client.find(client.place(file)))
-    policy = find_secrets_for_agents(None)
-    with (
-        _filled(session, dry_run=dry_run, secrets=policy) as engine,
-        session.meter("read", "turns") as move,
-    ):
-        report = import_sessions(
-            *(engine.store, client, found),
-            provenance=provenance,
-            buckets=buckets,
-            dry_run=dry_run,
-            progress=move,
-        )
-    lines = [line("sessions", f"{len(found):,} found"), *_taken(report)]
-    return _answer(session, report, lines, held=report.items, dry_run=dry_run)
+    """Import by a function of a store, and print the report after the lines `first`."""
+    with _filled(session, dry_run=dry_run, secrets=secrets) as engine, session.meter("read", unit) as move:
+        report = read(engine.store, dry_run=dry_run, progress=move)
+    if isinstance(report, GraphImportReport):
+        held, shown = report.entities + report.relations, _things(report)
+    else:
+        held, shown = report.items, _taken(report)
+    return _answer(session, report, [*first, *shown], held=held, dry_run=dry_run)
 
 
 @contextmanager

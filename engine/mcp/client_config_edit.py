@@ -255,22 +255,23 @@ def with_table(text: str, path: Sequence[str], value: Mapping[str, Any], *, repl
         ConflictError: another value is at `path`, and `replace` is False.
         RefusedError: the table is written in a way that this function cannot replace.
     """
-    before = _parsed(text)
-    existing = _at(before, path)
+    table = tables = _parsed(text)
+    for depth, name in enumerate(path[:-1], 1):
+        table = table.setdefault(name, {})
+        if not isinstance(table, dict):
+            raise InvalidInputError(f"{_dotted(path[:depth])} is not a table", hint="repair the file")
+    existing = table.get(path[-1])
     if existing == value:
         return text
     if existing is not None and not replace:
-        raise ConflictError(f"{'.'.join(path)} is configured already", hint="replace it, or choose a name")
+        raise ConflictError(f"{_dotted(path)} is configured already", hint="replace it, or choose a name")
     rest = text if existing is None else _without(text, ".".join(path))
     newline = _newline(text)
     rest = rest.rstrip("\r\n \t")
     after = (rest + 2 * newline if rest else "") + written(path, value).replace("\n", newline)
-    tables = before
-    for name in path[:-1]:
-        tables = tables.setdefault(name, {})
-    tables[path[-1]] = value
+    table[path[-1]] = value
     with suppress(tomllib.TOMLDecodeError):
-        if tomllib.loads(after) == before:
+        if tomllib.loads(after) == tables:
             return after
     raise RefusedError(
         f"{'.'.join(path)} is written in a way that cannot be changed automatically",
@@ -298,22 +299,6 @@ def _parsed(text: str) -> dict[str, Any]:
         raise InvalidInputError(
             f"not TOML: {error}", hint="repair the file, or use --print and paste the entry"
         ) from None
-
-
-def _at(tables: dict[str, Any], path: Sequence[str]) -> Any:
-    """Return the value at `path`, or None.
-
-    Raises:
-        InvalidInputError: a value on the path is not a table.
-    """
-    table: Any = tables
-    for depth, name in enumerate(path):
-        if not isinstance(table, dict):
-            raise InvalidInputError(f"{'.'.join(path[:depth])} is not a table", hint="repair the file")
-        table = table.get(name)
-        if table is None:
-            return None
-    return table
 
 
 def _without(text: str, name: str) -> str:

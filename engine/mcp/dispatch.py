@@ -231,7 +231,7 @@ class Dispatcher:
 def _shown_tool(tool: Tool) -> Fields:
     hints: Fields = {"readOnlyHint": True}
     if tool.writes:
-        hints = {"destructiveHint": tool.destructive, "idempotentHint": tool.idempotent}
+        hints = {"destructiveHint": tool.destructive, "idempotentHint": True}
     shown: Fields = {"name": tool.name, "description": tool.description}
     if tool.output is None:
         return {**shown, "inputSchema": without_bounds(tool.input), "annotations": hints}

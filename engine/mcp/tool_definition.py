@@ -89,8 +89,6 @@ class Tool:
 
     A server with `--read-only` does not offer such a tool and refuses calls of it.
     """
-    idempotent: bool = True
-    """True if a second call with the same arguments changes nothing. Only relevant for tools that write."""
     destructive: bool = False
     """True if the tool removes or hides something. Only relevant for tools that write."""
     text: Callable[[Fields], str] = dumped

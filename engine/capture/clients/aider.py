@@ -36,21 +36,15 @@ def find(place: Path) -> Iterator[Transcript]:
 def read(transcript: Transcript, start: int) -> Iterator[Record]:
     """Yield the blocks of lines from the byte `start` on."""
     created: int | None = None
-
-    def later() -> Iterator[tuple[int, int, str]]:
-        nonlocal created
-        for at, end, line in _lines(transcript.path):
-            if line.startswith(_STARTED):
-                created = created_from_text(line.removeprefix(_STARTED).strip())
-            if at >= start:
-                yield at, end, line
-
-    for kind, block in groupby(later(), lambda line: _kind(line[2])):
-        written, said = created, list(block)
-        at, end = said[0][0], said[-1][1]
-        text = "".join(line.removeprefix(_prefix(line)) for _, _, line in said).strip()
-        turn = Turn(kind, text, written) if kind in {USER, ASSISTANT} else kind
-        yield Record(at, end, f"@{at}", [turn] if text and kind != _STARTED else [])
+    for kind, block in groupby(_lines(transcript.path), lambda line: _kind(line[2])):
+        said = list(block)
+        if kind == _STARTED:
+            created = created_from_text(said[-1][2].removeprefix(_STARTED).strip())
+        new = [line for line in said if line[0] >= start]
+        text = "".join(line.removeprefix(_prefix(line)) for _, _, line in new).strip()
+        turn = Turn(kind, text, created) if kind in {USER, ASSISTANT} else kind
+        if new:
+            yield Record(new[0][0], new[-1][1], f"@{new[0][0]}", [turn] if text and kind != _STARTED else [])
 
 
 def _lines(path: Path) -> Iterator[tuple[int, int, str]]:
