@@ -19,7 +19,7 @@ from engine.base.errors import (
 )
 from engine.base.outside_files import refuse_inside
 from engine.ledger.appender import Sources, random_salt
-from engine.ledger.journal import read_identity, read_log
+from engine.ledger.journal import Identity, read_identity, read_log
 from engine.store.store import Store
 from engine.sync.device import Device
 from engine.sync.devices import head_files
@@ -74,6 +74,7 @@ def join(
 
     If the store that is there is a device already, it gets the new phrase of the family instead; with `take`,
     it is replaced by a new device, because another copy of it writes, too, or because it is an older copy.
+    A call with `take` that was broken off is continued by the next one.
 
     Args:
         url: The place of the store, which must be empty unless `take` is true.
@@ -92,20 +93,27 @@ def join(
         RefusedError: The store is not empty and `take` is false, or it cannot be moved.
     """
     place = _checked(folder)
-    size, device = _there(url)
+    size, identity, device = _there(url)
     phrase = FamilyKey.of(device.phrases[0] if device is not None and take else ask()).phrase
     head = _any_head(place, FamilyKey.of(phrase))
-    if device is not None and not take:
+    if device is not None and (not take or device.taking):
         device.phrases = list(dict.fromkeys([phrase, *device.phrases]))
         device.folder = str(place)
         device.save()
-        return ""
+        return device.taking
     if size > 1 and not take:
         raise RefusedError(
             f"the store has {size:,} events already",
             hint="--take keeps it under another name and adds its texts; --store names another place",
         )
-    aside = _moved_aside(url) if size else _left_aside(url)
+    aside = _left_aside(url) if identity is None or identity.id_key == head.secrets.id_key else None
+    if aside is not None and not take and size <= 1:
+        raise RefusedError(
+            f"a broken-off join left {aside}",
+            hint="--take adds its texts; or move it, if they are not needed",
+        )
+    if size > 1 or (size and aside is None):
+        aside = _moved_aside(url)
     # What takes the place of a sealed store is sealed under the same key.
     with open_backend(url, create=True, key=None if aside is None else _seal_of(str(aside))) as backend:
         made = Store(backend, Sources(clock, random_salt), secrets=head.secrets)
@@ -129,16 +137,17 @@ def _name(name: str | None) -> str:
     return given
 
 
-def _there(url: str) -> tuple[int, Device | None]:
-    """Return the number of events of the store at `url`, 0 if there is none, and the device that it is."""
+def _there(url: str) -> tuple[int, Identity | None, Device | None]:
+    """Return the number of events of the store at `url`, 0 if none, its identity, and its device."""
     if not store_exists(url):
-        return 0, None
+        return 0, None, None
     with open_backend(url, create=False) as backend:
         size = read_log(backend).size
+        identity = read_identity(backend) if size else None
         try:
-            return size, Device.read(read_identity(backend)) if size else None
+            return size, identity, Device.read(identity) if identity else None
         except NotFoundError:
-            return size, None
+            return size, identity, None
 
 
 def _any_head(folder: Path, key: FamilyKey) -> DeviceHead:
@@ -181,7 +190,10 @@ def _left_aside(url: str) -> Path | None:
 def _moved_aside(url: str) -> Path:
     place, aside = _aside(url)
     if aside.exists():
-        raise RefusedError(f"{aside} is in the way", hint="move it, if its texts are not needed any more")
+        raise RefusedError(
+            f"{aside} is in the way",
+            hint="an earlier --take kept it and the next sync added its texts; move it",
+        )
     try:
         place.rename(aside)
         fsync_path(aside.parent)

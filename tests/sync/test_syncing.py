@@ -12,11 +12,12 @@ from random import Random
 
 import pytest
 
+from backends import open_backend
 from backends.files import fsync_path
 from engine.base import outside_files
 from engine.base.errors import ConflictError, EngineError, NotFoundError, RefusedError, SystemFailureError
 from engine.engine import Engine
-from engine.sync import syncing
+from engine.sync import setup, syncing
 from engine.sync.device import Device, place_of
 from engine.sync.devices import HEAD
 from tests.support.soak import seed, times
@@ -226,6 +227,35 @@ def test_a_store_with_texts_joins_with_take(family: Family, tmp_path: Path) -> N
         assert texts(b) == ["first", "mine"]
         (mine,) = b.find(tags=["kept"])
         assert [edge.type for edge in b.edges(mine.id)] == ["related_to"]
+
+
+@pytest.mark.parametrize("where", ["open_backend", "Device", ""])
+def test_a_join_that_breaks_off_is_continued_by_the_same_command(
+    family: Family, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: str
+) -> None:
+    """Wherever `join --take` ends, repeating it adds the texts; without `take`, it tells them."""
+    family.join("b")
+    url = f"sqlite:{tmp_path / 'own.db'}"
+    with Engine.open(url) as own:
+        own.add("mine")
+
+    def broken(*given: object, **options: object) -> object:
+        if options.get("create", True):
+            raise KeyboardInterrupt
+        return open_backend(*given, **options)  # type: ignore[arg-type]
+
+    with monkeypatch.context() as patch, suppress(KeyboardInterrupt):
+        if where == "Device":
+            patch.setattr(Device, "create", broken)
+        elif where:
+            patch.setattr(setup, where, broken)
+        setup.join(url, family.folder, lambda: family.phrase, "a", Ticking(), take=True)
+    if where:
+        with pytest.raises(RefusedError, match="before-join"):
+            Engine.sync_join(url, family.folder, family.phrase)
+    with Engine.sync_join(url, family.folder, family.phrase, take=True) as a:
+        a.sync()
+        assert texts(a) == ["mine"]
 
 
 def test_a_text_that_was_erased_goes_from_the_folder(family: Family) -> None:
