@@ -7,7 +7,7 @@ whose atom was hidden or erased is not read any more.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
@@ -24,6 +24,7 @@ from engine.ledger.queries import body_of
 from engine.ledger.records import id_of_key, read_atom
 from engine.store.replay import Progress, no_progress
 from engine.store.store import Store
+from proofs.events import Scalar
 from proofs.leaves import State
 
 BUCKET: Final = "sessions"
@@ -49,6 +50,9 @@ _LABELS: Final = {USER: "User", TOOL: ""}
 _PROVENANCES: Final = {USER: "internal", TOOL: "quarantine"}
 _READ: Final = "read"
 """The key of meta under which the atom of a session has the position that was read."""
+
+_DAY: Final = "day"
+"""The key of meta under which the atom of a session has the day of its first turn, if it has one."""
 
 
 def import_sessions(
@@ -86,12 +90,13 @@ def import_sessions(
     def items() -> Iterator[Item | Omitted | Skipped]:
         known: list[Receipt] | None = None
         for one in transcripts:
-            start = position(store, client, one)
-            if start is None:
+            before = _meta(store, client, one)
+            if before is None:
                 yield Omitted(("hidden or erased session",))
-            elif start != one.end:
+            elif (start := _position(before)) != one.end:
                 known = list(receipts(store)) if known is None else known
-                reading = _Reading(client, one, provenance, policy, Given(store, one.session, known))
+                given, day = Given(store, one.session, known), str(before.get(_DAY, ""))
+                reading = _Reading(client, one, provenance, policy, given, day)
                 yield from reading.items(start if start < one.end else 0, bytes_max)
 
     return import_read(
@@ -112,14 +117,22 @@ def source_of(client: str, session: str) -> str:
 
 def position(store: Store, client: Client, transcript: Transcript) -> int | None:
     """Return the position to read a transcript from; None if the atom of the session was hidden or erased."""
+    meta = _meta(store, client, transcript)
+    return None if meta is None else _position(meta)
+
+
+def _position(meta: Mapping[str, Scalar]) -> int:
+    read = meta.get(_READ)
+    return read if isinstance(read, int) else 0
+
+
+def _meta(store: Store, client: Client, transcript: Transcript) -> Mapping[str, Scalar] | None:
+    """Return the meta of the atom of a session; None if the atom was hidden or erased."""
     source, rows = source_of(client.name, transcript.session), store.backend
     record = read_atom(rows, id_of_key(store.identity.id_key, source, SESSION))
     if record is None:
-        return 0
-    if record.state is not State.LIVE:
-        return None
-    read = (body_of(rows, record).meta or {}).get(_READ)
-    return read if isinstance(read, int) else 0
+        return {}
+    return body_of(rows, record).meta or {} if record.state is State.LIVE else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +144,8 @@ class _Reading:
     provenance: str | None
     policy: SecretsPolicy | None
     given: Given
+    day: str
+    """The day of the first turn, if one was read before and has a time."""
 
     def items(self, start: int, bytes_max: int) -> Iterator[Item | Omitted | Skipped]:
         """Yield the turns from a position on, and at last the session."""
@@ -140,28 +155,34 @@ class _Reading:
         except BadItemError as error:
             yield Skipped(path.name, str(error))
             return
-        read, seen = start, set[str]()
+        read, seen, day = start, set[str](), self.day
         for record in self.client.read(self.transcript, start):
             if record.key in seen:
                 yield Omitted(("repeated line",))
             else:
                 seen.add(record.key)
-                yield from self._turns(source, record)
+                for item in self._turns(source, record):
+                    day = day or _day(item.created if isinstance(item, Item) else None)
+                    yield item
             read = record.end
             if read - start >= bytes_max:
                 break
         if read != start:
-            project = self.transcript.project
+            project, session = self.transcript.project, self.transcript.session
+            # The text is the session's own: if one session is erased, the text of another is not refused.
+            text = (
+                f"Session {session} of {name}{f' in {project}' if project else ''}{f', {day}' if day else ''}"
+            )
             yield Item(
                 path.name,
                 None,
                 source,
                 SESSION,
-                (f"Session of {name}{f' in {project}' if project else ''}",),
+                (text,),
                 kind=SESSION,
                 tags=_tags(self.transcript),
                 provenance=self.provenance,
-                meta={_READ: read, "project": project[:200]},
+                meta={_READ: read, _DAY: day, "project": project[:200]},
             )
 
     def _turns(self, source: str, record: Record) -> Iterator[Item | Omitted | Skipped]:
@@ -211,9 +232,12 @@ class _Reading:
 
     def _title(self, turn: Turn) -> str | None:
         """Return the project and the day of a turn, and the file that it is about."""
-        seconds = None if turn.created is None else turn.created // 1_000_000
-        day = "" if seconds is None else datetime.fromtimestamp(seconds, UTC).date().isoformat()
-        return title_of(" ".join(filter(None, (self.transcript.project, day, turn.file))))
+        return title_of(" ".join(filter(None, (self.transcript.project, _day(turn.created), turn.file))))
+
+
+def _day(created: int | None) -> str:
+    """Return the day of a time, or ''."""
+    return "" if created is None else datetime.fromtimestamp(created // 1_000_000, UTC).date().isoformat()
 
 
 def project_tag(project: str) -> str | None:

@@ -130,6 +130,20 @@ def test_an_erased_session_stays_erased(engine: Engine, tmp_path: Path) -> None:
     assert contents(engine) == []
 
 
+def test_a_session_is_recorded_after_another_was_erased(engine: Engine, tmp_path: Path) -> None:
+    """The text of a session is its own: erasing one session keeps no other one out, nor finds it."""
+    path = claude_file(tmp_path)
+    taken(engine, path)
+    engine.erase([one.id for one in engine.find(sources=[SOURCE], limit=100)], "unwanted")
+    other = claude_file(tmp_path, [claude_line("user", "A giraffe.", "g1")], "5e2")
+    assert not taken(engine, other).skipped
+    (session,) = engine.find(kinds=["session"])
+    assert engine.get(session.id).content == "Session 5e2 of claude-code in parcel, 2026-03-04"
+    engine.erase([one.id for one in engine.find(sources=["claude-code/5e2"], limit=100)], "unwanted")
+    claude_file(tmp_path, [claude_line("user", f"A {word}.", word) for word in ("lion", "dog")], "5e2")
+    assert not taken(engine, other).changed
+
+
 def test_a_replaced_transcript_is_read_from_its_beginning(engine: Engine, tmp_path: Path) -> None:
     """If a transcript is shorter than what was read of it, it is read again."""
     path = claude_file(tmp_path)
