@@ -64,8 +64,11 @@ def ask(store: str, client: str, budget: int, event: bytes, seconds: float) -> s
         return _received(door).decode()
 
 
-def listen(store: str, handle: Handle) -> None:
-    """Answer the hooks of a store in a thread, until the process ends; do nothing if another process does."""
+def listen(store: str, handle: Handle, prepare: Callable[[], object] = bool) -> None:
+    """Answer the hooks of a store in a thread, until the process ends; do nothing if another process does.
+
+    The thread calls `prepare` first, so that the first hook need not wait for what is loaded only once.
+    """
     with suppress(OSError):
         place = _place(store, create=True)
         with socket.socket(socket.AF_UNIX) as other, suppress(OSError):
@@ -76,10 +79,12 @@ def listen(store: str, handle: Handle) -> None:
         door = socket.socket(socket.AF_UNIX)
         door.bind(place)
         door.listen()
-        threading.Thread(target=_accept, args=(door, store, handle), daemon=True).start()
+        threading.Thread(target=_accept, args=(door, store, handle, prepare), daemon=True).start()
 
 
-def _accept(door: socket.socket, store: str, handle: Handle) -> None:
+def _accept(door: socket.socket, store: str, handle: Handle, prepare: Callable[[], object]) -> None:
+    with suppress(Exception):
+        prepare()
     while True:
         connection = door.accept()[0]
         threading.Thread(target=_answer, args=(connection, store, handle), daemon=True).start()

@@ -10,8 +10,9 @@ from __future__ import annotations
 import json
 import math
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -120,13 +121,16 @@ def context_for(view: View, event: Event, budget: int) -> str:
     return "\n".join([HEADING, *lines]) if lines else ""
 
 
-def answer_to(view: View, event: Event, budget: int) -> str:
-    """Return the line that answers an event, after writing its receipt; '' if nothing is given."""
+def answer_to(view: View, event: Event, budget: int) -> tuple[str, Callable[[], object] | None]:
+    """Return the line that answers an event, and what writes the receipt once the session has the line.
+
+    The line is '' if nothing is given.
+    """
     text = context_for(view, event, budget)
     if not text:
-        return ""
-    record(view.store, event.client.name, event.session, text)
-    return json.dumps(event.answer(text)) + "\n"
+        return "", None
+    receipt = partial(record, view.store, event.client.name, event.session, text)
+    return json.dumps(event.answer(text)) + "\n", receipt
 
 
 def _recalled(view: View, event: Event, budget: int) -> Iterator[str]:

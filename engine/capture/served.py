@@ -2,7 +2,7 @@
 
 A session contains what it was given: the notes that a hook added, the answers of tools, and what the
 assistant repeats of them. Taken in again, these texts would be stored once more with every session. So
-whoever gives a text to a session first writes a receipt: the time, to whom, and for each atom keyed hashes of
+whoever gives a text to a session writes a receipt: the time, to whom, and for each atom keyed hashes of
 all sequences of three words. A line of a transcript of which most sequences are in the receipts is replaced
 by a reference.
 
@@ -80,7 +80,7 @@ class Receipt(NamedTuple):
 
 
 def record(store: Store, to: str, session: str, text: str) -> None:
-    """Write the receipt for a text that is about to be given to a session. Failures are ignored.
+    """Write the receipt for a text that is given to a session. Failures are ignored.
 
     The text is in the format of `engine.query.prompt_text`: a line that begins with the digits of an id
     begins the text of an atom.

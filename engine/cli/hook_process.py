@@ -16,6 +16,7 @@ import os
 import sys
 import threading
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Final, NoReturn
@@ -29,6 +30,9 @@ BUDGET: Final = 400
 
 ACTOR: Final = "hook"
 EVENT_BYTES_MAX: Final = 4 << 20
+Answer = tuple[str, Callable[[], object] | None]
+"""The line that a hook prints, and what it does then."""
+
 _TICK: Final = 0.005
 _MARGIN: Final = 0.04
 """Nothing more is begun when only this many seconds are left."""
@@ -41,13 +45,16 @@ def run(
     end = time.monotonic() - _age() + wall
     # NumPy starts a thread for each core, which takes a third of the time of a hook (measured on two cores).
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    answers: list[str] = []
+    answers: list[Answer] = []
     work = threading.Thread(target=_work, args=(client, store, budget, end - _MARGIN, answers), daemon=True)
     work.start()
     while work.is_alive() and not answers and time.monotonic() < end and time.process_time() < cpu:
         work.join(_TICK)
-    with suppress(OSError):  # nobody reads the answer any more
-        os.write(1, "".join(answers[:1]).encode())
+    with suppress(Exception):  # nobody reads the answer any more
+        for line, later in answers[:1]:
+            os.write(1, line.encode())
+            if later is not None:
+                later()
     os._exit(0)
 
 
@@ -59,7 +66,7 @@ def _age() -> float:
     return time.process_time()
 
 
-def _work(client: str, store: str, budget: int, until: float, answers: list[str]) -> None:
+def _work(client: str, store: str, budget: int, until: float, answers: list[Answer]) -> None:
     """Handle the event on stdin, and put the answer, if there is one, into `answers`."""
     try:
         raw = sys.stdin.buffer.read(EVENT_BYTES_MAX)
@@ -68,7 +75,7 @@ def _work(client: str, store: str, budget: int, until: float, answers: list[str]
 
         answer = ask(store, client, budget, raw, max(until - time.monotonic(), 0.001))
         if answer is not None:
-            answers.append(answer)
+            answers.append((answer, None))
             return
         from engine.capture.hook_events import SAVE, answer_to, event_of, take_in
         from engine.memory.memory_settings import find_secrets_for_agents

@@ -11,13 +11,14 @@ from contextlib import suppress
 from functools import partial
 from typing import Any, TypedDict, Unpack
 
-from backends import locate
+from backends import locate, store_exists
 from backends.sealed import COMMAND, FILE
 from engine.base.errors import InvalidInputError, translated
 from engine.base.json_text import encode
 from engine.capture.hook_door import listen
 from engine.cli.cli_session import Session
 from engine.cli.command_declaration import command
+from engine.cli.hook_process import BUDGET
 from engine.cli.shared_options import one_of
 from engine.cli.shown_parts import line, shown
 from engine.mcp.profiles import profile_of, screened, writing
@@ -105,13 +106,14 @@ def mcp(
     lease = Lease(opener, wait)
     if not read_only:
         with suppress(InvalidInputError):  # no hook can open a store in memory
-            listen(absolute(session.setting.url), partial(_handle, lease))
+            url = absolute(session.setting.url)
+            listen(url, partial(_handle, lease), partial(_prepare, lease, url))
     serve(served, lease, refused)
     return 0
 
 
 def _handle(lease: Lease, client: str, budget: int, value: Any) -> tuple[str, Callable[[], object] | None]:
-    """Answer a hook. New turns are taken in after the answer, so that the session need not wait."""
+    """Answer a hook. Receipts are written and turns taken in after the answer: the session need not wait."""
     # Imported late: a server without hooks does not need it.
     from engine.capture.hook_events import SAVE, answer_to, event_of, take_in
 
@@ -124,7 +126,13 @@ def _handle(lease: Lease, client: str, budget: int, value: Any) -> tuple[str, Ca
     if event.action == SAVE:
         return "", later
     with lease.memory() as engine:
-        return answer_to(engine.view, event, budget), None
+        return answer_to(engine.view, event, budget)
+
+
+def _prepare(lease: Lease, url: str) -> None:
+    """Load what a prompt needs, by searching for one: the first real prompt waits only for its answer."""
+    if store_exists(url):
+        _handle(lease, "claude-code", BUDGET, {"hook_event_name": "UserPromptSubmit", "prompt": "memory"})
 
 
 class _Harmless(logging.Formatter):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+import socket
 import subprocess
 import sys
 import tempfile
@@ -14,9 +15,9 @@ from typing import Any
 import pytest
 
 from engine.base.errors import InvalidInputError
-from engine.capture.hook_door import ask, listen
+from engine.capture.hook_door import _answer, ask, listen
 from engine.capture.hook_events import context_for, event_of
-from engine.capture.served import HEADING
+from engine.capture.served import HEADING, receipts
 from engine.cli.mcp_command import _handle
 from engine.engine import Engine
 from engine.memory.lease import Lease
@@ -211,6 +212,23 @@ def test_a_server_that_has_the_store_open_answers_hooks(
     assert DECISION in json.loads(answer)["hookSpecificOutput"]["additionalContext"]
     assert ask(store, "claude-code", 400, b"{", 9) == ""
     lease.close()
+
+
+@pytest.mark.parametrize("is_there", [True, False])
+def test_a_receipt_is_for_what_was_received(
+    filled: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_there: bool
+) -> None:
+    """If the hook is gone before the answer, as when its time was over, there is no receipt."""
+    monkeypatch.setenv("ENGINE_RECEIPTS", str(tmp_path))
+    hook, connection = socket.socketpair()
+    asked = event("UserPromptSubmit", prompt="Which retry limit did we decide on?")
+    hook.sendall(json.dumps(["s", "claude-code", 400]).encode() + b"\n" + json.dumps(asked).encode())
+    hook.shutdown(socket.SHUT_WR)
+    if not is_there:
+        hook.close()
+    _answer(connection, "s", partial(_handle, Lease(lambda: filled)))
+    assert len([*receipts(filled.store)]) == is_there
+    hook.close()
 
 
 def test_a_door_that_others_can_reach_is_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
