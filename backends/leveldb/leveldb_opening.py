@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import errno
 import os
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
@@ -167,6 +166,8 @@ def _keep(file: Path, target: Path) -> None:
     except OSError as error:
         if error.errno not in _WITHOUT_LINKS:
             raise
+        import shutil
+
         unfinished = target.with_name(_UNFINISHED)
         shutil.copyfile(file, unfinished)
         fsync_path(unfinished)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 import unicodedata
-import uuid
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from functools import lru_cache
@@ -382,9 +381,7 @@ def atom_id(value: object, what: str = "atom id") -> bytes:
     Raises:
         InvalidInputError: `value` is not an id, or all its bytes are zero.
     """
-    if isinstance(value, uuid.UUID):
-        raw = value.bytes
-    elif isinstance(value, bytes) and len(value) == 16:
+    if isinstance(value, bytes) and len(value) == 16:
         raw = value
     elif isinstance(value, str):
         if not _UUID.fullmatch(value):
@@ -393,7 +390,11 @@ def atom_id(value: object, what: str = "atom id") -> bytes:
             )
         raw = bytes.fromhex(value.replace("-", ""))
     else:
-        raise InvalidInputError(f"{what} must be a UUID, not {type(value).__name__}")
+        from uuid import UUID  # it takes 3 ms, and most processes have no such value
+
+        if not isinstance(value, UUID):
+            raise InvalidInputError(f"{what} must be a UUID, not {type(value).__name__}")
+        raw = value.bytes
     if raw == bytes(16):
         raise InvalidInputError(f"{what} is all zeros, which is not a valid id")
     return raw

@@ -9,7 +9,6 @@ the year is out of range.
 
 from __future__ import annotations
 
-import calendar
 from datetime import UTC, date, datetime, timedelta
 from enum import Enum
 from typing import Final, NamedTuple, Protocol
@@ -91,6 +90,13 @@ def _required(today: date | None) -> date:
     return today
 
 
+def _length(year: int, month: int) -> int:
+    """Return the number of days of a month."""
+    from calendar import monthrange  # it takes 2 ms, and most texts need no such number
+
+    return monthrange(year, month)[1]
+
+
 def _add(day: date, count: int, unit: Unit) -> date:
     """Return `day` plus `count` units, or the last day of the resulting month if that month is too short."""
     days, months = unit.value
@@ -99,7 +105,7 @@ def _add(day: date, count: int, unit: Unit) -> date:
     years, month = divmod(day.year * 12 + day.month - 1 + months * count, 12)
     if not 1 <= years <= date.max.year:
         raise OverflowError
-    return date(years, month + 1, min(day.day, calendar.monthrange(years, month + 1)[1]))
+    return date(years, month + 1, min(day.day, _length(years, month + 1)))
 
 
 def _beginning(day: date, unit: Unit) -> date:
@@ -175,7 +181,7 @@ class Yearless(NamedTuple):
             return self.in_year(today.year + (self.month <= today.month))(today)
         bound = today.replace(day=1) - timedelta(days=1) if self.turn else today
         for year in range(bound.year, max(0, bound.year - 9), -1):
-            last_day = calendar.monthrange(year, self.month)[1]
+            last_day = _length(year, self.month)
             if (self.day or 1) <= last_day and date(year, self.month, self.day or 1) <= bound:
                 return self.in_year(year)(today)
         raise ValueError

@@ -286,5 +286,5 @@ def time_readers(text: str) -> list[Reader]:
 
 @cache
 def _compiled() -> list[tuple[tuple[str, ...], Reader]]:
-    """Return `READERS` with compiled patterns. The first call compiles the patterns."""
-    return [(parts, (re.compile(rf"\b(?ai:{pattern})(?!\w)"), read)) for pattern, read, parts in READERS]
+    """Return `READERS` with patterns that are compiled when they are first used."""
+    return [(parts, (lazy(rf"\b(?ai:{pattern})(?!\w)"), read)) for pattern, read, parts in READERS]
