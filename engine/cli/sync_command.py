@@ -13,7 +13,7 @@ from engine.cli.cli_session import Session
 from engine.cli.command_declaration import command
 from engine.cli.shown_parts import Line, line
 from engine.knowledge.dreaming.cycle import until_signalled
-from engine.sync.devices import DeviceReport, SyncReport
+from engine.sync.devices import REFUSED, DeviceReport, SyncReport
 from engine.sync.family import SyncStatus
 
 WATCH_SECONDS = 5.0
@@ -65,8 +65,11 @@ def sync(
     if action == "remove":
         return _remove(session, str(what))
     if action == "init":
+        from engine.sync.setup import begin
+
         with session.engine(create=True, synced=False) as engine:
-            phrase = engine.sync_init(str(what), name=name)
+            with translated():
+                phrase = begin(engine.store, str(what), name)
             report = _synced(session, engine)
         next_one = f"engine sync join {what}"
         session.out.note(f"on the next device: `{next_one}`, with the phrase below; keep it like a password")
@@ -141,9 +144,10 @@ def _remove(session: Session, device: str) -> int:
 def _status(session: Session, *, only_devices: bool) -> int:
     with session.engine(synced=False) as engine:
         status = engine.sync_status()
+    failure = _failure(sum(one.state == REFUSED for one in status.devices))
     if only_devices:
-        return session.out.answer(encode(status)["devices"], map(_device, status.devices))
-    return session.out.answer(encode(status), _status_lines(status))
+        return session.out.answer(encode(status)["devices"], map(_device, status.devices), failure=failure)
+    return session.out.answer(encode(status), _status_lines(status), failure=failure)
 
 
 def _status_lines(status: SyncStatus) -> Iterator[Line]:
@@ -156,11 +160,13 @@ def _status_lines(status: SyncStatus) -> Iterator[Line]:
 
 
 def _answer(session: Session, report: SyncReport) -> int:
-    failure = None
-    if report.problems:
-        message = f"{counted(len(report.problems), 'device')} could not be read completely"
-        failure = Failure(PARTIAL_SYNC, "partial_sync", message, "the lines above say what was refused")
-    return session.out.answer(_data(report), _lines(report), failure=failure)
+    return session.out.answer(_data(report), _lines(report), failure=_failure(len(report.problems)))
+
+
+def _failure(refused: int) -> Failure | None:
+    message = f"{counted(refused, 'device')} refused, or not read completely"
+    shown = "the lines above say what was refused"
+    return Failure(PARTIAL_SYNC, "partial_sync", message, shown) if refused else None
 
 
 def _data(report: SyncReport) -> dict[str, Any]:

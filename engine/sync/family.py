@@ -93,7 +93,7 @@ def _unfinished(rows: Reader, syncing: Syncing) -> Iterator[UnfinishedErasure]:
                 if any(pack.first <= at < pack.stop for by, at in dots if by == store)
             }
             atom, count = show_id(key[len(ERASURE) :]), 1 + len(heads)
-            yield UnfinishedErasure(atom, count - len(late) - mine, count, tuple(sorted(packs)))
+            yield UnfinishedErasure(atom, count - len(late), count, tuple(sorted(packs)))
 
 
 def remove(syncing: Syncing, name: str, actor: str, **options: Any) -> str:
@@ -111,10 +111,13 @@ def remove(syncing: Syncing, name: str, actor: str, **options: Any) -> str:
 
     Raises:
         NotFoundError: There is no such device, or there are several.
-        ConflictError: A pack of the device is not here yet, so its events would be lost.
+        ConflictError: A pack of the device is not here yet, so its events would be lost; or this device was
+            removed itself.
     """
     syncing.run(actor, **options)
     device = syncing.device
+    if syncing.excluded:
+        raise ConflictError(f"this device cannot remove another one: {syncing.said[device.store_id][1]}")
     gone = _named(device, name)
     syncing.read_heads(everything=True)
     own, head = syncing.own_head(), syncing.heads.pop(gone, None)
@@ -152,12 +155,15 @@ def remove(syncing: Syncing, name: str, actor: str, **options: Any) -> str:
 def _named(device: Device, name: str) -> str:
     """Return the id of the device with this name or beginning of the id, as 32 hex digits."""
     digits = name.replace("-", "").lower()
-    others = {one: known.name for one, known in device.known.items() if one not in device.removed}
-    found = [one for one in others if others[one] == name]
-    found = found or [one for one in others if len(digits) >= ID_DIGITS and one.startswith(digits)]
-    if len(found) != 1:
+    names = {one: known.name for one, known in device.known.items() if one not in device.removed}
+    names[device.store_id] = device.name
+    found = [one for one in names if names[one] == name]
+    found = found or [one for one in names if len(digits) >= ID_DIGITS and one.startswith(digits)]
+    if len(found) != 1 or found == [device.store_id]:
         raise NotFoundError(
-            f"there are {len(found)} other devices {name!r}",
+            f"{len(found)} devices are named {name!r}"
+            if len(found) > 1
+            else f"there is no other device {name!r}",
             hint="`engine sync devices` lists them; the id names one of several, and none removes itself",
         )
     return found[0]

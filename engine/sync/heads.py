@@ -96,6 +96,10 @@ class SignedHead(NamedTuple):
         mine = next((one for one in self.wrapped if one.startswith(store_id)), None)
         return None if mine is None else FamilyKey(_unwrapped(mine, box_of(seed)))
 
+    def excludes(self, store_id: bytes) -> bool:
+        """Return True if this file gives a new family key to others, and not to the device `store_id`."""
+        return bool(self.wrapped) and not any(one.startswith(store_id) for one in self.wrapped)
+
     def opened(self, keys: Iterable[FamilyKey]) -> DeviceHead:
         """Return the content of the file.
 

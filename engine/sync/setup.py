@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -94,8 +94,9 @@ def join(
     """
     place = _checked(folder)
     size, identity, device = _there(url)
-    phrase = FamilyKey.of(device.phrases[0] if device is not None and take else ask()).phrase
-    head = _any_head(place, FamilyKey.of(phrase))
+    known = device.keys[:1] if device is not None and take else []
+    key, heads = _heads_of_family(place, known, ask)
+    phrase, head = key.phrase, heads[0]
     if device is not None and (not take or device.taking):
         device.phrases = list(dict.fromkeys([phrase, *device.phrases]))
         device.folder = str(place)
@@ -120,7 +121,14 @@ def join(
         keys = [phrase, *(one.phrase for one in head.keys)]
         taking = str(aside) if aside is not None and take else ""
         own = made.identity
-        Device(own.store_id.hex(), str(place), _name(name), keys, taking=taking, identity=own).create()
+        Device(
+            own.store_id.hex(),
+            str(place),
+            _name(name, {one.name for one in heads}),
+            keys,
+            taking=taking,
+            identity=own,
+        ).create()
     return taking
 
 
@@ -130,8 +138,13 @@ def _checked(folder: str | Path) -> Path:
     return place
 
 
-def _name(name: str | None) -> str:
-    given = name or platform.node().partition(".")[0] or "device"
+def _name(name: str | None, others: Collection[str] = ()) -> str:
+    """Return the name of a device; if none is given, that of the machine, and none of `others`."""
+    given = usual = name or platform.node().partition(".")[0] or "device"
+    number = 1
+    while name is None and given in others:
+        number += 1
+        given = f"{usual}-{number}"
     if len(given.encode()) > NAME_BYTES_MAX or not given.isprintable():
         raise InvalidInputError(f"the name of a device has at most {NAME_BYTES_MAX} bytes, in one line")
     return given
@@ -150,14 +163,20 @@ def _there(url: str) -> tuple[int, Identity | None, Device | None]:
             return size, identity, None
 
 
-def _any_head(folder: Path, key: FamilyKey) -> DeviceHead:
-    """Return the head of a device that has the newest key of the family, which is `key`."""
-    problem = ""
-    for name, raw in head_files(folder):
-        try:
-            return read_signed(raw, bytes.fromhex(name), None).opened([key])
-        except EngineError as error:
-            problem = f": {error}"
+def _heads_of_family(
+    folder: Path, known: list[FamilyKey], ask: Callable[[], str]
+) -> tuple[FamilyKey, list[DeviceHead]]:
+    """Return the newest key of the family, and the heads that it opens. Ask if no known key opens one."""
+    for key in (*known, None):
+        key = key or FamilyKey.of(ask())
+        heads, problem = [], ""
+        for name, raw in head_files(folder):
+            try:
+                heads.append(read_signed(raw, bytes.fromhex(name), None).opened([key]))
+            except EngineError as error:
+                problem = f": {error}"
+        if heads:
+            return key, heads
     raise NotFoundError(
         f"no device in {folder} has this phrase{problem}",
         hint="was the folder copied completely? After a device was removed, there is a new phrase",

@@ -78,6 +78,8 @@ class Syncing:
     """The hashes of all head files, by device."""
     said: dict[str, tuple[str, str]] = field(default_factory=dict)
     """The state and the problem of a device, if there is something to say."""
+    excluded: bool = False
+    """Whether the heads show that this device was removed from the family. Then it writes nothing."""
 
     @cached_property
     def seed(self) -> bytes:
@@ -104,7 +106,7 @@ class Syncing:
 
             read += take_texts(self.store, self.device.taking, actor)
             self.device.taking = ""
-        wrote = self.publish(own)
+        wrote = 0 if self.excluded else self.publish(own)
         self.device.save()
         return SyncReport(str(self.folder), read, wrote, tuple(reports(self.device, self.said)))
 
@@ -112,7 +114,7 @@ class Syncing:
 
     def read_heads(self, *, everything: bool = False) -> None:
         """Read the heads of all devices that have news or, with `everything`, of all devices."""
-        unread: dict[str, SignedHead] = {}
+        unread, own = dict[str, SignedHead](), self.store.identity.store_id
         for name, raw in head_files(self.folder):
             known = self.device.known.get(name, KnownDevice())
             self.files[name] = sha256(raw).hexdigest()
@@ -129,6 +131,18 @@ class Syncing:
         for name in self.heads.keys() & set(self.device.removed):
             del self.heads[name]
             self.said[name] = "removed", ""
+        if own.hex() in self.device.removed:
+            self._exclude(
+                "it was removed from the family; `engine sync join FOLDER --take` makes it a new device"
+            )
+        elif any(one.excludes(own) for one in unread.values()):
+            self._exclude(
+                "the family has a new key, but none for this device: it was probably removed, and writes"
+                " nothing any more; `engine sync join FOLDER` asks for the new phrase"
+            )
+
+    def _exclude(self, problem: str) -> None:
+        self.excluded, self.said[self.device.store_id] = True, (REFUSED, problem)
 
     def _open(self, name: str, signed: SignedHead) -> bool:
         """Open a head. Return False if no key opens it."""
@@ -348,7 +362,8 @@ class _Reading:
             self.syncing.forget()
         if taken.waits is not None:
             self.at = self.size
-            other = self.syncing.device.known.get(taken.waits[0].hex())
+            waited = taken.waits[0].hex()
+            other = self.syncing.heads.get(waited) or self.syncing.device.known.get(waited)
             name = other.name if other else show_id(taken.waits[0])
             self.problem = "waiting", f"it waits for {taken.waits[1]:,} events of {name}"
         return self.size > before
