@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import sys
 from pathlib import Path
 
-from engine.base.errors import InvalidInputError
+from backends.sealed import COMMAND, FILE
+from engine.base.errors import EngineError, InvalidInputError
 from engine.base.json_text import encode
 from engine.cli import hook_process
 from engine.cli.cli_session import Session
@@ -42,7 +44,8 @@ def hooks(
     turns are taken in after each answer, before a compaction and at the end. Other entries and comments stay,
     and the file is copied before. uninstall removes the hooks again. list shows for which clients hooks are
     installed. run is what the client calls, with an event as JSON on stdin: it ends within 0.3 s and with
-    exit code 0, whatever happens.
+    exit code 0, whatever happens. To unlock a sealed store takes longer, so its hooks
+    work only while `engine mcp` runs on it.
 
     What is given leaves a receipt in the data folder of the user, so that it is not taken in again, and
     `engine why` shows it. forget deletes all receipts of the store; with ENGINE_RECEIPTS=off, there are none.
@@ -63,13 +66,22 @@ def hooks(
             gone = forget(engine.store)
         return session.out.answer({"receipts": gone}, [line("receipts", f"{gone:,} deleted")])
     # Imported late: a hook has little time.
-    from engine.mcp.client_hooks import FILES, add_hooks, hooks_in, remove_hooks
+    from engine.mcp.client_hooks import FILES, Hooks, add_hooks, hooks_in, remove_hooks
 
     if action == "list":
         places = [(name, one) for name, one in FILES.items() if client in {None, name}]
         files = [(name, one.project_file() if project else one.user_file()) for name, one in places]
-        found = [hooks_in(name, file) for name, file in files]
-        said = (f"{', '.join(one.events)}: {one.command}" if one.events else "no hooks" for one in found)
+        found = []
+        for name, file in files:
+            try:
+                found.append(hooks_in(name, file))
+            except EngineError as error:  # the other clients are shown
+                found.append(Hooks(name, str(file), (), "", str(error)))
+            _say_server(session, name, needed=bool(found[-1].events))
+        said = (
+            f"{', '.join(one.events)}: {one.command}" if one.events else one.error or "no hooks"
+            for one in found
+        )
         lines = [line(one.client, each) for one, each in zip(found, said, strict=True)]
         return session.out.answer(encode(found), lines)
     if client is None:
@@ -84,8 +96,24 @@ def hooks(
         done = add_hooks(client, file, words, dry_run=dry_run)
         note = f"added; {FILES[client].title}: {FILES[client].restart}" if done.changed else "nothing to do"
     session.out.note(f"would be {note}" if dry_run and done.changed else note)
+    _say_server(session, client, needed=action == "install")
+    if action == "install" and (os.environ.get(FILE) or os.environ.get(COMMAND)):
+        session.out.note(
+            "the command of a hook has no key: to unlock a sealed store takes longer than a hook may last, "
+            "so its hooks work only while `engine mcp` runs on it"
+        )
     backup = [] if done.backup is None else [line("backup", done.backup)]
     return session.out.answer(encode(done), [line("file", done.file), *backup])
+
+
+def _say_server(session: Session, client: str, *, needed: bool) -> None:
+    from engine.mcp.client_hooks import has_server
+
+    if needed and not has_server(client):
+        session.out.note(
+            f"{client} has no MCP server of the memory: without one, a hook opens the store itself and may "
+            f"not answer in time; `engine mcp install {client}` adds it"
+        )
 
 
 def _command(client: str, store: str, budget: int | None) -> str:

@@ -133,7 +133,7 @@ def import_(
             mcp-memory: internal; sessions: internal for your words, quarantine for the output of tools]
         buckets: `--bucket` A bucket for new atoms. Repeatable. [default: inbox; sessions: sessions]
     """
-    one_of((*FORMATS, *CLIENTS), form, "format")
+    one_of((*FORMATS, *CLIENTS), form, "format or client")
     if form in CLIENTS:
         client = CLIENTS[form]
         found = list(client.find(client.place(file)))
@@ -296,7 +296,7 @@ def _taken(report: ImportReport) -> Iterator[Line]:
     if report.linked or report.unlinked:
         yield line("edges", f"{report.linked:,} new, {report.unlinked:,} removed")
     for name, count in report.left:
-        yield line("not kept", f"{count:,} {name}")
+        yield line("not kept", f"{name}: {count:,}")
 
 
 def _things(report: GraphImportReport) -> Iterator[Line]:

@@ -76,6 +76,16 @@ def elements_at(text: str, path: Sequence[Step]) -> list[Any]:
     return list(_DECODER.raw_decode(plain, found[len(path)].value)[0])
 
 
+def value_of(text: str) -> Any:
+    """Return the value of a text in JSON with comments; None if it has none.
+
+    Raises:
+        InvalidInputError: the text is not JSON.
+    """
+    plain, found = _along(text, [])
+    return _DECODER.raw_decode(plain, found[0].value)[0] if found else None
+
+
 def with_element(text: str, path: Sequence[Step], value: Any) -> str:
     """Return `text` with `value` as the last element of the array at `path`, which is added if it is missing.
 

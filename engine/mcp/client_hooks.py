@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import tomllib
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
 from engine.base.errors import EngineError
 from engine.capture.hook_events import EVENTS
-from engine.mcp.client_config_edit import elements_at, with_element, with_member, without_elements
-from engine.mcp.client_install import CLIENTS, Changed, change_file, text_of
+from engine.mcp.client_config_edit import (
+    elements_at,
+    value_of,
+    with_element,
+    with_member,
+    without_elements,
+)
+from engine.mcp.client_install import CLIENTS, PROGRAMS, Changed, change_file, text_of
 
 HOOKS: Final = "hooks"
 """The member of a configuration file that maps the names of events to their hooks."""
@@ -46,6 +54,8 @@ class Hooks:
     """The events for which the program has a hook."""
     command: str
     """The command of these hooks; empty if there is none."""
+    error: str = ""
+    """Why the file cannot be read; empty if it can."""
 
 
 def hooks_in(client: str, file: Path) -> Hooks:
@@ -55,10 +65,39 @@ def hooks_in(client: str, file: Path) -> Hooks:
         EngineError: the file cannot be read, or is malformed.
     """
     text = text_of(file) or ""
-    found = {event: list(filter(_is_ours, elements_at(text, [HOOKS, event]))) for event in EVENTS[client]}
+    try:
+        found = {event: [*filter(_is_ours, elements_at(text, [HOOKS, event]))] for event in EVENTS[client]}
+    except EngineError as error:
+        raise type(error)(f"{file}: {error}", hint="repair the file") from None
     own = [one for elements in found.values() for one in elements]
     command = next((_commands(one)[0] for one in own), "")
     return Hooks(client, str(file), tuple(event for event, one in found.items() if one), command)
+
+
+def has_server(client: str) -> bool:
+    """Return True if the user's or the project's configuration of a client has an MCP server of the program.
+
+    A file that cannot be read counts as one without a server.
+    """
+    one = CLIENTS[client]
+    for file in (one.user_file(), one.project_file()):
+        with suppress(EngineError, ValueError, RecursionError):
+            text = text_of(file) or ""
+            if _has_server(tomllib.loads(text) if one.is_toml else value_of(text)):
+                return True
+    return False
+
+
+def _has_server(value: Any) -> bool:
+    """Return True if a value or a part of it, such as the settings of one project, is such an entry."""
+    if isinstance(value, list):
+        return any(map(_has_server, value))
+    if not isinstance(value, dict):
+        return False
+    args = value.get("args")
+    words = [str(word) for word in (value.get("command"), *(args if isinstance(args, list) else []))]
+    is_ours = "mcp" in words and any(name in word for name in PROGRAMS for word in words)
+    return is_ours or any(map(_has_server, value.values()))
 
 
 def add_hooks(client: str, file: Path, command: str, *, dry_run: bool = False) -> Changed:
@@ -67,9 +106,9 @@ def add_hooks(client: str, file: Path, command: str, *, dry_run: bool = False) -
     Raises:
         EngineError: as for `change_file`.
     """
+    before = hooks_in(client, file)
 
     def edited(text: str) -> str:
-        before = hooks_in(client, file)
         if before.command == command and len(before.events) == len(EVENTS[client]):
             return text
         return _with_hooks(client, _without_hooks(client, text), command)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,8 @@ from hypothesis import strategies as st
 from engine.base.errors import InvalidInputError
 from engine.capture.hook_events import EVENTS
 from engine.mcp.client_config_edit import elements_at, with_element, without_elements
-from engine.mcp.client_hooks import FILES, add_hooks, hooks_in, remove_hooks
+from engine.mcp.client_hooks import FILES, add_hooks, has_server, hooks_in, remove_hooks
+from engine.mcp.client_install import CLIENTS, install
 from tests.mcp.test_client_config_edit_json import CASES, value_of
 
 COMMAND = "/usr/bin/python3 -P /lib/hook_process.py claude-code leveldb:/home/kim/notes"
@@ -61,6 +63,34 @@ def test_foreign_hooks_and_comments_stay(tmp_path: Path) -> None:
     left = file.read_text()
     assert value_of(left) == value_of(FOREIGN.replace('"opus"', '"haiku"'))
     assert "// The bell." in left
+
+
+@pytest.mark.parametrize("client", FILES)
+def test_a_server_of_the_program_is_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, client: str
+) -> None:
+    """The entry that `engine mcp install` adds counts as a server; others and broken files do not."""
+    (tmp_path / "work").mkdir()
+    monkeypatch.chdir(tmp_path / "work")
+    for name in ("HOME", "CLAUDE_CONFIG_DIR", "CODEX_HOME"):
+        monkeypatch.setenv(name, str(tmp_path))
+    one = CLIENTS[client]
+    one.user_file().parent.mkdir(exist_ok=True)
+    install(one, one.user_file(), "other", one.entry(["/bin/engine", "serve"], {}), replace=False)
+    assert not has_server(client)
+    one.project_file().parent.mkdir(exist_ok=True)
+    one.project_file().write_text("{")
+    install(one, one.user_file(), "memory", one.entry(["/bin/engine", "mcp"], {}), replace=False)
+    assert has_server(client)
+
+
+def test_a_malformed_file_is_named(tmp_path: Path) -> None:
+    """The message has the path of the file, and the hint does not offer what hooks do not have."""
+    (file := tmp_path / "settings.json").write_text("{broken")
+    for attempt in (hooks_in, partial(add_hooks, command=COMMAND), remove_hooks):
+        with pytest.raises(InvalidInputError, match=r"settings.json: line 1.*not JSON") as caught:
+            attempt("claude-code", file)
+        assert caught.value.hint == "repair the file"
 
 
 def test_a_new_command_replaces_the_old_one(tmp_path: Path) -> None:
