@@ -22,8 +22,8 @@ from weakref import WeakSet
 from backends import open_backend
 from backends.base import Backend, Snapshot
 from engine.base import limits
+from engine.base.basic_values import UNCHANGED, Direction, Unchanged
 from engine.base.errors import InvalidInputError, raising_own_errors, translated
-from engine.base.model import UNCHANGED, Direction, Unchanged
 from engine.base.scopes import Scope, client_only, embedded_only, operation
 from engine.base.validation import (
     atom_id,

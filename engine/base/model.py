@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from enum import Enum, StrEnum
-from typing import Final
 
+from engine.base.basic_values import UNCHANGED, Direction, EventRef, Unchanged
 from proofs.events import EventKind, Scalar
 from proofs.leaves import EdgeType, State
 
 __all__ = [
+    "UNCHANGED",
     "Atom",
     "Checkpoint",
     "Direction",
@@ -23,6 +23,7 @@ __all__ = [
     "Scalar",
     "State",
     "Tombstone",
+    "Unchanged",
 ]
 
 
@@ -90,16 +91,6 @@ class Edge:
 
 
 @dataclass(frozen=True, slots=True)
-class EventRef:
-    """A reference to an event that a command appended."""
-
-    seq: int
-    kind: EventKind
-    event_id: str
-    """The commitment to the event's payload, as 64 hexadecimal digits; `Engine.was_kept` takes this value."""
-
-
-@dataclass(frozen=True, slots=True)
 class Held:
     """The atom that holds a text already, which therefore was not added."""
 
@@ -161,21 +152,3 @@ class Checkpoint:
     namespaces: dict[str, str]
     state: str | None = None
     """The digest of the state, in which devices agree after a full exchange, if it was asked for."""
-
-
-class Direction(StrEnum):
-    """The direction in which edges are followed."""
-
-    OUT = "out"
-    IN = "in"
-    BOTH = "both"
-
-
-class Unchanged(Enum):
-    """The type of the constant `UNCHANGED`: an enumeration that has no other member."""
-
-    UNCHANGED = "unchanged"
-
-
-UNCHANGED: Final = Unchanged.UNCHANGED
-"""A field of `Revise` that has this value is not changed in the atom."""

@@ -12,8 +12,8 @@ from typing import Final, NamedTuple
 
 from backends.base import Batch, Guard
 from engine.base import limits
+from engine.base.basic_values import EventRef
 from engine.base.errors import BatchLimitError, InvalidInputError, LimitError
-from engine.base.model import EventRef
 from engine.base.native import NATIVE
 from engine.base.validation import quoted
 from engine.ledger.fold import Overlay, fold

@@ -9,8 +9,8 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from backends.base import Reader, prefix_end
+from engine.base.basic_values import Direction
 from engine.base.errors import ConflictError, CorruptionError, InvalidInputError, NotFoundError
-from engine.base.model import Direction
 from engine.base.native import NATIVE
 from engine.base.validation import atom_id, show_id
 from engine.ledger.entities import ENTITY

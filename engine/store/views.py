@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, NamedTuple
 from backends.base import Backend, Reader, Snapshot
 from backends.errors import BackendClosed, BackendEnvironment, BackendError, BackendInDoubt
 from engine.base.errors import BusyError, RefusedError
-from engine.base.model import Checkpoint
 from engine.followers.base import EntrySource, Follower, are_current, catch_up, catch_up_at_once
 from engine.followers.log import LogFollower, check_log_state
 from engine.followers.meta_entries import MetaEntriesFollower
@@ -27,6 +26,7 @@ from proofs.events import Entry
 from proofs.hashing import NAMESPACES, overall_root
 
 if TYPE_CHECKING:
+    from engine.base.model import Checkpoint
     from engine.commands.secrets.filter import SecretFilter
     from engine.commands.transaction import LookAhead
     from engine.store.layers import MissingRows
@@ -78,6 +78,8 @@ class Roots(NamedTuple):
 
     def as_checkpoint(self) -> Checkpoint:
         """Return these roots as a `Checkpoint`, which is the value that callers receive."""
+        from engine.base.model import Checkpoint
+
         return Checkpoint(
             size=self.size,
             root=self.overall.hex(),

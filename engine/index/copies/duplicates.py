@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from backends.base import Reader
 from engine.base import limits
-from engine.base.model import Direction
+from engine.base.basic_values import Direction
 from engine.base.validation import PROVENANCES, atom_id, positive, show_id
 from engine.followers.tags import LIVE, members
 from engine.index.index_follower import IndexFollower

@@ -12,14 +12,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import islice
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 from pyroaring import BitMap
 
 from backends.base import Reader
 from engine.base.characters import normalized_content
-from engine.base.model import Held
 from engine.base.validation import show_id
 from engine.followers.tags import LIVE, members, union
 from engine.index.copies.duplicates import COMPARED_CHARS, share_words
@@ -32,6 +31,9 @@ from engine.text.language.snippets import beginning
 from engine.text.simhash import are_near, distance, fingerprint
 from proofs.events import AtomBody
 from proofs.leaves import Group
+
+if TYPE_CHECKING:
+    from engine.base.model import Held
 
 COMPARED_MAX: Final = 64
 """The largest number of atoms that are read to find the copies of one text."""
@@ -71,7 +73,11 @@ def held(rows: Reader, index: IndexView, body: AtomBody) -> Held | None:
         key=lambda one: (not one.equal, one.source != body.source, one.away, one.ordinal),
         default=None,
     )
-    return best and Held(best.id, best.equal, best.away, best.title, best.snippet)
+    if best is None:
+        return None
+    from engine.base.model import Held
+
+    return Held(best.id, best.equal, best.away, best.title, best.snippet)
 
 
 class _Found(NamedTuple):

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from pyroaring import BitMap
 
 from backends.base import Reader
-from engine.base.model import Direction
+from engine.base.basic_values import Direction
 from engine.base.validation import PROVENANCES, show_id
 from engine.index.copies.held_text import equal_texts
 from engine.index.index_follower import IndexFollower

@@ -28,7 +28,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.base.model import Direction
+from engine.base.basic_values import Direction
 from engine.followers.names import aliased, has_aliases
 from engine.ledger.queries import edges_at, far_end, records_of
 from engine.query.recall.recall_answer import Bridge
