@@ -5,7 +5,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Protocol, Self, TypeGuard, Unpack
 
-from engine.base.model import Atom, Checkpoint, Direction, Edge, HistoryItem, Receipt, Scalar, Unchanged
+from engine.base.basic_values import Direction, Unchanged
+from engine.base.model import Atom, Checkpoint, Edge, HistoryItem, Receipt, Scalar
 from engine.commands.atoms import Add
 from engine.commands.concurrent import Concurrent
 from engine.commands.conflicts import Conflict

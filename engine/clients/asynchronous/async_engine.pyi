@@ -6,7 +6,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Generic, Self, TypeVar, Unpack
 
-from engine.base.model import Atom, Checkpoint, Direction, Edge, HistoryItem, Receipt, Scalar, Unchanged
+from engine.base.basic_values import Direction, Unchanged
+from engine.base.model import Atom, Checkpoint, Edge, HistoryItem, Receipt, Scalar
 from engine.clients.asynchronous.async_explorer import AsyncExplorer
 from engine.clients.asynchronous.worker_threads import Calls, Parts
 from engine.clients.proved_answers import Proved
