@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator
 from itertools import islice
 
 from backends import open_backend
@@ -16,19 +16,42 @@ from engine.ledger.records import AtomRecord, read_atom
 from engine.store.bulk import COMMIT_CHUNK
 from engine.store.store import Store
 from engine.sync.originals import Written, written
-from engine.sync.taking_in import take_in
+from engine.sync.packs import RAW_BYTES
+from engine.sync.taking_in import known_heads, take_in
+from engine.sync.without_destroyed import without_destroyed
 from proofs.events import AtomBody
 
 
-def take_texts(store: Store, old_url: str, actor: str) -> int:
+def take_texts(
+    store: Store,
+    old_url: str,
+    actor: str,
+    removed: Collection[str],
+    hand_on: Callable[[bytes, Written], None],
+) -> int:
     """Add what the store at `old_url` has and `store` lacks; return the number of new events.
 
-    A store of the same family is taken in as its journal. If this is not possible, because its id was used
-    by two copies, or if it is of another family, its live texts and edges are added as new ones.
+    A removed device of the family is taken in as its journal, which is handed on to the others, because they
+    would wait for it. Of another store, the live texts and edges that nobody has put into the folder are
+    added as new ones: events with its id can still come from elsewhere.
+
+    Args:
+        store: The store of the new device.
+        old_url: The store that is taken in.
+        actor: The author of what is added.
+        removed: The ids of the removed devices, as hex digits.
+        hand_on: Called with the id of the old store and each part of its journal.
     """
     with open_backend(old_url, create=False) as backend:
         old, before = Store(backend), read_log(store.backend).size
-        if old.identity.id_key != store.identity.id_key or not _taken_in(store, old):
+        old_id, known = old.identity.store_id, known_heads(store)
+        gone = old_id.hex() in removed
+        is_known = old_id in known and known[old_id].size >= read_log(backend).size
+        same = old.identity.id_key == store.identity.id_key
+        if same and (gone or is_known) and _taken_in(store, old):
+            for part in _parts(old) if gone else ():
+                hand_on(old_id, without_destroyed(store, part))
+        else:
             with live_atoms(old) as atoms:
                 _added(store, atoms, actor)
         return read_log(store.backend).size - before
@@ -43,7 +66,7 @@ def _taken_in(store: Store, old: Store) -> bool:
 
 def _parts(old: Store) -> Iterator[Written]:
     at = 0
-    while (part := written(old, at)).stop > at:
+    while (part := written(old, at, RAW_BYTES)).stop > at:
         yield part
         at = part.stop
 

@@ -100,13 +100,17 @@ class Syncing:
         """
         own = self.own_head()
         self.read_heads()
-        read = self._pull(progress)
+        read, carried = self._pull(progress), dict[bytes, list[Pack]]()
         if self.device.taking:
             from engine.sync.old_texts import take_texts  # once in the life of a device
 
-            read += take_texts(self.store, self.device.taking, actor)
+            def hand_on(writer: bytes, part: Written) -> None:
+                self.own.mkdir(parents=True, exist_ok=True)
+                carried.setdefault(writer, []).append(write_pack(self.own, self.device.keys[0], part))
+
+            read += take_texts(self.store, self.device.taking, actor, self.device.removed, hand_on)
             self.device.taking = ""
-        wrote = 0 if self.excluded else self.publish(own)
+        wrote = 0 if self.excluded else self.publish(own, carried)
         self.device.save()
         return SyncReport(str(self.folder), read, wrote, tuple(reports(self.device, self.said)))
 
@@ -246,7 +250,7 @@ class Syncing:
 
         Args:
             own: The head that is in the folder.
-            carried: The packs with the events of removed devices; None for those of `own`.
+            carried: More packs, with the events of removed devices; those of `own` stay.
         """
         store_id, published = self.store.identity.store_id, own.size if own else 0
         packs: Packs = {writer: list(several) for writer, several in own.packs.items()} if own else {}

@@ -326,6 +326,26 @@ def test_a_removed_device_leaves_what_it_wrote(family: Family) -> None:
     assert b"seventeen" not in opened_folder(family.folder, [phrase, *device_phrases(b)])
 
 
+def test_a_removed_device_joins_again_with_what_it_did(family: Family, tmp_path: Path) -> None:
+    """With the new phrase and `take`, the others hear of all that it did, too, with the same ids."""
+    b, c = family.join("b", "c")
+    url = f"leveldb:{tmp_path / 'store'}"
+    with Engine.sync_join(url, family.folder, family.phrase, name="a") as a:
+        gone = a.add("The combination is seventeen left.").id
+        a.sync()
+        family.exchange()
+        phrase = b.sync_remove("a")
+        b.erase(b.add("Never mind.").id, reason="a mistake")
+        a.add("After the removal.")
+        a.erase(gone, reason="private")
+        family.exchange()
+    with Engine.sync_join(url, family.folder, phrase, take=True) as a:
+        a.sync()
+        family.exchange([a, b, c])
+        assert texts(a) == texts(b) == texts(c) == ["After the removal."]
+        assert state(a) == state(b) == state(c)
+
+
 def device_phrases(engine: Engine) -> list[str]:
     """Return the phrases that a device knows."""
     return Device.read(engine.store.identity).phrases
