@@ -19,7 +19,7 @@ from typing import Any, Final, NamedTuple
 from engine.base.errors import InvalidInputError
 from engine.capture.clients import Client, client_named
 from engine.capture.served import HEADING, record
-from engine.capture.transcripts import project_name
+from engine.capture.transcripts import project_name, project_tag
 from engine.query.filters import Filters
 from engine.query.view import View
 
@@ -159,7 +159,6 @@ def _recalled(view: View, event: Event, budget: int) -> Iterator[str]:
 
 def _recent(view: View, event: Event, budget: int) -> Iterator[str]:
     """Yield the first lines of what was noted or said last about the project, the newest first."""
-    from engine.capture.session_import import project_tag
     from engine.query.history.recent import recent
     from engine.query.prompt_text import ID_DIGITS, on_one_line, tokens_of
 

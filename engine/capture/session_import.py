@@ -14,12 +14,12 @@ from typing import Final
 
 from engine.capture.clients import Client
 from engine.capture.served import Given, Receipt, receipts
-from engine.capture.transcripts import TOOL, USER, Record, Transcript, Turn
+from engine.capture.transcripts import TOOL, USER, Record, Transcript, Turn, project_tag
 from engine.commands.secrets.policy import Mode, SecretsPolicy
 from engine.exchange.other_programs.item_atoms import ImportReport, import_read
 from engine.exchange.other_programs.program_items import Item, Omitted, split_text
 from engine.files.ingest.documents import BadItemError, Skipped
-from engine.files.ingest.field_values import checked_source, tag_of, title_of
+from engine.files.ingest.field_values import checked_source, title_of
 from engine.ledger.queries import body_of
 from engine.ledger.records import id_of_key, read_atom
 from engine.store.replay import Progress, no_progress
@@ -238,11 +238,6 @@ class _Reading:
 def _day(created: int | None) -> str:
     """Return the day of a time, or ''."""
     return "" if created is None else datetime.fromtimestamp(created // 1_000_000, UTC).date().isoformat()
-
-
-def project_tag(project: str) -> str | None:
-    """Return the tag of a project; None if the project is unknown, or if its name cannot be a tag."""
-    return tag_of(f"project/{project}") if project else None
 
 
 def _tags(transcript: Transcript) -> tuple[str, ...]:

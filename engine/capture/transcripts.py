@@ -70,6 +70,13 @@ def project_name(folder: object) -> str:
     return folder.replace("\\", "/").rstrip("/").rpartition("/")[2] if isinstance(folder, str) else ""
 
 
+def project_tag(project: str) -> str | None:
+    """Return the tag of a project; None if the project is unknown, or if its name cannot be a tag."""
+    from engine.files.ingest.field_values import tag_of
+
+    return tag_of(f"project/{project}") if project else None
+
+
 def files(place: Path, *patterns: str) -> Iterator[Path]:
     """Yield the regular files that match a pattern in a folder and below it, in order; or `place` itself."""
     if not place.is_dir():
