@@ -15,7 +15,6 @@ from engine.base import validation as rules
 from engine.base.errors import InvalidInputError
 from engine.base.limits import CREATED_MAX, CREATED_MIN, SOURCE_BYTES_MAX, TITLE_BYTES_MAX
 from engine.base.validation import content
-from engine.files.ingest.documents import BadItemError
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
@@ -62,6 +61,8 @@ def checked_source(text: str) -> str:
 
 def _checked(text: str, reason: str | None) -> str:
     if reason is not None:
+        from engine.files.ingest.documents import BadItemError
+
         raise BadItemError(reason)
     return text
 
