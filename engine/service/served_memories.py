@@ -26,7 +26,7 @@ from engine.base.errors import (
 from engine.base.validation import quoted
 from engine.memory import named_memories as changing
 from engine.memory.lease import DEFAULT_WAIT, Lease
-from engine.memory.open_memory import engine_opener
+from engine.memory.open_memory import backend_opener, engine_opener, retry_while_busy
 from engine.store.named_places import root_of
 from engine.store.past_states import PastStates
 
@@ -154,18 +154,17 @@ class Memories:
             return False
 
     def touch(self) -> None:
-        """Read something from the store, to find out whether it answers.
+        """Open the store for a moment, to find out whether it answers; list a folder.
 
         Raises:
+            LockedError: There is no key, or it is wrong.
             EngineError: The store does not answer, or does not exist.
         """
-        if self._is_folder:
+        if self._is_folder and self.only is None:
             self.names()
-        elif self.has_names and self.only is None:
-            self._has_unnamed()
-        else:
-            with self.use(self.only or UNNAMED) as memory:
-                _ = memory.size
+            return
+        with retry_while_busy(backend_opener(self._url_of(self.only or UNNAMED)), self.wait):
+            pass
 
     def described(self, name: str) -> Described:
         """Return the counts and the root of a memory.
