@@ -12,7 +12,7 @@ import threading
 from importlib.util import find_spec
 from pathlib import Path
 
-from backends.errors import BackendLocked, system_error
+from backends.errors import BackendLocked
 from backends.sealed import COMMAND, FILE, ask
 from backends.sealed.seal import Header, Seal
 
@@ -68,7 +68,7 @@ def given_secret(file: str = FILE, command: str = COMMAND) -> tuple[str, str] | 
     """Return the secret that the environment gives, and where it comes from, or None if it gives none.
 
     Raises:
-        BackendError: the file cannot be read, or the command fails.
+        BackendLocked: the file cannot be read, or the command fails.
     """
     if path := os.environ.get(file):
         try:
@@ -76,7 +76,7 @@ def given_secret(file: str = FILE, command: str = COMMAND) -> tuple[str, str] | 
         except UnicodeError as error:
             raise BackendLocked(f"the file in {file} is not text in UTF-8") from error
         except OSError as error:
-            raise system_error(f"the file in {file} cannot be read", error) from error
+            raise BackendLocked(f"the file in {file} cannot be read: {error.strerror}") from error
     if line := os.environ.get(command):
         return _printed(line, command), f"; it is from {command}"
     return None
@@ -89,9 +89,16 @@ def _printed(line: str, variable: str) -> str:
             shlex.split(line), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True,
             timeout=_COMMAND_SECONDS, check=True,
         )  # fmt: skip
-    except (OSError, ValueError, subprocess.SubprocessError) as error:
+    except (OSError, ValueError, IndexError, subprocess.SubprocessError) as error:
         # The message of the error may have the command, which may have a secret.
-        raise BackendLocked(f"the command in {variable} failed: {type(error).__name__}") from None
+        match error:
+            case subprocess.CalledProcessError():
+                why = f"it ended with exit code {error.returncode}"
+            case FileNotFoundError() | IndexError():
+                why = "the program was not found"
+            case _:
+                why = type(error).__name__
+        raise BackendLocked(f"the command in {variable} failed: {why}") from None
     return done.stdout.partition("\n")[0]
 
 

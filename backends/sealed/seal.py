@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import unicodedata
 from base64 import b32encode
 from collections.abc import Mapping
@@ -31,7 +32,7 @@ from typing import Any, Final, NamedTuple
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
-from backends.errors import BackendCorrupt, BackendError, BackendLocked, BackendUnusable
+from backends.errors import BackendCorrupt, BackendLocked, BackendUnusable
 from backends.sealed import held
 
 FORMAT: Final = 1
@@ -91,11 +92,12 @@ class Header:
         Raises:
             BackendLocked: `secret` opens no slot.
         """
-        wrapping = Seal(self, _stretched(_canonical(secret), self.salt, self.cost))
-        for name, wrapped in self.slots.items():
-            key = wrapping.open(self.id + name.encode(), wrapped)
-            if key is not None:
-                return Seal(self, key)
+        for attempt in dict.fromkeys((secret, _as_phrase(secret))):
+            wrapping = Seal(self, _stretched(_canonical(attempt), self.salt, self.cost))
+            for name, wrapped in self.slots.items():
+                key = wrapping.open(self.id + name.encode(), wrapped)
+                if key is not None:
+                    return Seal(self, key)
         raise BackendLocked("the key is wrong", hint="the passphrase or the recovery phrase opens the store")
 
 
@@ -149,10 +151,10 @@ class Seal:
         """Return the same key with a slot that is new or has a new secret.
 
         Raises:
-            BackendError: the name is empty, too long or not printable, or the secret is empty.
+            BackendUnusable: the name is empty, too long or not printable, or the secret is empty.
         """
         if not (name.isprintable() and 0 < len(name) <= _NAME_MAX):
-            raise BackendError(f"the name of a slot has 1 to {_NAME_MAX} printable characters")
+            raise BackendUnusable(f"the name of a slot has 1 to {_NAME_MAX} printable characters")
         header = self.header
         wrapping = Seal(header, _stretched(_canonical(secret), header.salt, header.cost))
         wrapped = wrapping.close(header.id + name.encode(), self._key)
@@ -162,13 +164,13 @@ class Seal:
         """Return the same key without the slot `name`.
 
         Raises:
-            BackendError: there is no such slot, or no other one.
+            BackendUnusable: there is no such slot, or no other one.
         """
         slots = dict(self.header.slots)
         if slots.pop(name, None) is None:
-            raise BackendError(f"there is no slot {name!r}; the slots are {', '.join(self.header.slots)}")
+            raise BackendUnusable(f"there is no slot {name!r}; the slots are {', '.join(self.header.slots)}")
         if not slots:
-            raise BackendError("the last slot stays, because nobody could open the store without it")
+            raise BackendUnusable("the last slot stays, because nobody could open the store without it")
         return self.with_header(replace(self.header, slots=slots))
 
     def close(self, key: bytes, value: bytes) -> bytes:
@@ -198,7 +200,14 @@ class Seal:
 
 def new_phrase() -> str:
     """Return a random recovery phrase: 24 letters and digits (120 bits) in groups of four."""
-    text = b32encode(os.urandom(15)).decode().lower()
+    return _as_phrase(b32encode(os.urandom(15)).decode())
+
+
+def _as_phrase(secret: str) -> str:
+    """Return a recovery phrase in the spelling in which it is printed, and any other secret as it is."""
+    text = re.sub(r"[\W_]", "", secret).lower()
+    if re.fullmatch("[a-z2-7]{24}", text) is None:
+        return secret
     return "-".join(text[at : at + 4] for at in range(0, len(text), 4))
 
 
@@ -206,11 +215,11 @@ def _canonical(secret: str) -> bytes:
     """Return the bytes of a secret, so that it does not matter how a keyboard composes its characters.
 
     Raises:
-        BackendError: the secret is empty.
+        BackendUnusable: the secret is empty.
     """
     text = unicodedata.normalize("NFC", secret.strip())
     if not text:
-        raise BackendError("the passphrase is empty")
+        raise BackendUnusable("the passphrase is empty")
     return text.encode()
 
 

@@ -13,7 +13,7 @@ import os
 from collections.abc import Callable
 from typing import BinaryIO
 
-from backends.errors import BackendCorrupt
+from backends.errors import BackendCorrupt, BackendLocked
 from backends.sealed.key_sources import unlocked
 from backends.sealed.seal import Seal, decode_header
 
@@ -104,5 +104,9 @@ def opened_file(stream: io.BufferedReader, key: Seal | None = None) -> tuple[Bin
     """
     if not stream.peek(len(BEGINS)).startswith(BEGINS):
         return stream, None
-    seal = unlocked(decode_header(stream.readline(_HEADER_MAX)), key)
+    try:
+        seal = unlocked(decode_header(stream.readline(_HEADER_MAX)), key)
+    except BackendLocked as error:
+        name = getattr(stream, "name", "the sealed file")
+        raise BackendLocked(f"{name} cannot be read: {error}", hint=error.hint) from error
     return io.BufferedReader(_Chunks(stream, seal)), seal
