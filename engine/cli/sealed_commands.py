@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import click
 
 from backends.base import Backend
@@ -14,10 +12,12 @@ from backends.sealed.sealed_backend import SealedBackend, reseal
 from engine.base.errors import InvalidInputError, LockedError, RefusedError, translated
 from engine.cli.cli_session import Session
 from engine.cli.command_declaration import command
-from engine.cli.shown_parts import Line, line
+from engine.cli.shown_parts import line
 
 NEW_FILE, NEW_COMMAND = "ENGINE_NEW_KEY_FILE", "ENGINE_NEW_KEY_COMMAND"
 """As ENGINE_KEY_FILE and ENGINE_KEY_COMMAND, for the new secret where a command needs both."""
+
+_SEALED = "the store is already sealed; `engine key change recovery` makes a new recovery phrase"
 
 
 def new_secret(file: str, command: str) -> str:
@@ -38,13 +38,21 @@ def new_secret(file: str, command: str) -> str:
 
 
 def _fresh(session: Session, secret: str) -> tuple[Seal, str]:
-    """Return a new seal, and its recovery phrase."""
+    """Return a new seal and its recovery phrase, which is printed before the seal is written."""
+    phrase = new_phrase()
+    with translated():
+        seal = Seal.new({PASSPHRASE: secret, RECOVERY: phrase})
     session.out.note(
         "keep the passphrase and the recovery phrase: if both are lost, nobody can read the store again"
     )
-    phrase = new_phrase()
-    with translated():
-        return Seal.new({PASSPHRASE: secret, RECOVERY: phrase}), phrase
+    _show_phrase(session, phrase)
+    return seal, phrase
+
+
+def _show_phrase(session: Session, phrase: str) -> None:
+    """Print a recovery phrase before the store has it: a command that is killed later must not lose it."""
+    session.out.note("the recovery phrase is valid once this command has ended")
+    session.out.show(line("recovery phrase", phrase))
 
 
 def init_sealed(session: Session) -> int:
@@ -52,7 +60,7 @@ def init_sealed(session: Session) -> int:
     url = session.setting.url
     with session.backend(url, create=True) as backend:
         if isinstance(backend, SealedBackend):
-            session.out.note("the store already exists, and is sealed")
+            session.out.note(_SEALED)
             return session.out.answer({"store": url, "created": False}, [url])
         if next(backend.scan(), None) is not None:
             raise RefusedError("the store already exists, and is not sealed", hint="`engine seal` seals it")
@@ -62,11 +70,7 @@ def init_sealed(session: Session) -> int:
 
         store_id = Engine(backend, actor=session.actor).status().store_id
     data = {"store": url, "created": True, "store_id": store_id, "recovery_phrase": phrase}
-    return session.out.answer(data, [url, *_said(phrase)])
-
-
-def _said(phrase: str) -> Iterator[Line]:
-    yield line("recovery phrase", phrase)
+    return session.out.answer(data, [url])
 
 
 def _named(session: Session, place: str | None) -> str:
@@ -94,12 +98,12 @@ def seal(session: Session, place: str | None = None) -> int:
     url = _named(session, place)
     with session.backend(url) as backend:
         if backend.seal is not None:
-            session.out.note("the store is already sealed")
+            session.out.note(_SEALED)
             return session.out.answer({"store": url, "sealed": True, "changed": False}, [url])
         made, phrase = _fresh(session, new_secret(FILE, COMMAND))
         _converted(session, backend, made)
     data = {"store": url, "sealed": True, "changed": True, "recovery_phrase": phrase}
-    return session.out.answer(data, [url, *_said(phrase)])
+    return session.out.answer(data, [url])
 
 
 @command("engine unseal", "engine unseal notes")
@@ -136,12 +140,14 @@ def change_slots(session: Session, action: str, slot: str | None) -> int:
             _converted(session, backend, made)
         elif action != "list":
             made, phrase = _with_change(made, action, slot or PASSPHRASE, added=slot is not None)
+            if phrase is not None:
+                _show_phrase(session, phrase)
             if not backend.set_header(made.header):
                 session.out.note("the database keeps the earlier slots until its operator runs VACUUM FULL")
     header = made.header
     data = {"store": url, "key_id": header.id.hex(), "slots": [*header.slots], "recovery_phrase": phrase}
     lines = [line("key id", header.id.hex()), *(line("slot", name) for name in header.slots)]
-    return session.out.answer(data, [*lines, *(() if phrase is None else _said(phrase))])
+    return session.out.answer(data, lines)
 
 
 def _with_change(held: Seal, action: str, slot: str, *, added: bool) -> tuple[Seal, str | None]:
@@ -154,6 +160,9 @@ def _with_change(held: Seal, action: str, slot: str, *, added: bool) -> tuple[Se
     if action == "add" and (exists or not added):
         raise InvalidInputError(f"there is a slot {slot!r} already", hint="name a new slot")
     if action == "change" and not exists:
-        raise InvalidInputError(f"there is no slot {slot!r}", hint="`engine key list` lists the slots")
+        raise InvalidInputError(
+            f"there is no slot {slot!r}",
+            hint=f"`engine key list` lists the slots, and `engine key add {slot}` adds it",
+        )
     phrase = new_phrase() if slot == RECOVERY else None
     return held.with_slot(slot, phrase or new_secret(NEW_FILE, NEW_COMMAND)), phrase

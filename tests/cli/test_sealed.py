@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from backends.sealed import seal as sealing
+from engine.base.errors import RefusedError
 from engine.cli.mcp_command import environment
 from tests.support.command_line import Cli
 
@@ -80,6 +81,56 @@ def test_slots_are_added_changed_removed_and_the_key_rotated(
     assert rotated["key_id"] != first["key_id"]
     assert rotated["slots"] == ["passphrase", "recovery"]
     assert cli("verify-root").code == 0
+
+
+@pytest.mark.parametrize(
+    "words", ["init --sealed --store new", "seal --store open", "key rotate", "key change recovery"]
+)
+def test_a_recovery_phrase_is_printed_before_it_is_needed(
+    cli: Cli, words: str, surroundings: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A command that ends while it writes the new seal has printed the recovery phrase."""
+    monkeypatch.setenv("ENGINE_NEW_KEY_COMMAND", "echo battery staple")
+    cli("init", "--store", "open")
+    cli("init", "--sealed")
+
+    def refuse(*_: object, **__: object) -> None:
+        raise RefusedError("the command ends here")
+
+    for name in ("backends.sealed.sealed_backend._write_header", "engine.cli.sealed_commands.reseal"):
+        monkeypatch.setattr(name, refuse)
+    ended = cli(*words.split())
+    assert ended.code == 7
+    assert "recovery phrase" in ended.out
+
+
+def test_a_recovery_phrase_opens_the_store_however_it_was_written_down(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Capitals, spaces and missing hyphens do not matter; a wrong letter does."""
+    phrase = cli("init", "--sealed", "--json").data["recovery_phrase"]
+    monkeypatch.delenv("ENGINE_KEY_FILE")
+    for written, code in (
+        (phrase.upper(), 0),
+        (phrase.replace("-", ""), 0),
+        (phrase.replace("-", " – "), 0),
+        (phrase[1:] + phrase[0], 11),
+    ):
+        monkeypatch.setenv("ENGINE_KEY_COMMAND", f"echo '{written}'")
+        assert cli("root").code == code
+
+
+def test_a_key_that_cannot_be_had_is_explained(cli: Cli, key: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A missing file or program and a failing one end with 11, and an empty passphrase with 2."""
+    key.write_text("")
+    assert (cli("init", "--sealed").code, cli("init", "--sealed").out) == (2, "")
+    key.unlink()
+    assert cli("init", "--sealed").code == 11
+    monkeypatch.delenv("ENGINE_KEY_FILE")
+    for line, why in (("false", "exit code 1"), ("no-such-program", "not found"), (" ", "not found")):
+        monkeypatch.setenv("ENGINE_KEY_COMMAND", line)
+        ended = cli("init", "--sealed")
+        assert (ended.code, why in ended.err) == (11, True)
 
 
 def test_what_leaves_a_sealed_store_says_whether_it_is_readable(cli: Cli, surroundings: Path) -> None:
