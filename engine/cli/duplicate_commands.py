@@ -131,6 +131,8 @@ def conflicts(session: Session) -> int:
         named = labels(session, engine, (atom.id for one in found for atom in (one.file, one.hand)))
         devices = names_of_devices(engine, (one.device for edit in edits for one in edit.versions))
     session.out.listed(len(found) + len(edits), "conflict")
+    if any(one.shown for one in edits):
+        session.out.note("`engine settle ATOM DEVICE` keeps the version of a device")
     lines = [item for one in found for item in _lines(one, named)]
     lines += [item for one in edits for item in _versions(one, devices)]
     return session.out.answer([*encode(found), *encode(edits)], lines)
@@ -140,7 +142,7 @@ def conflicts(session: Session) -> int:
     "engine settle 1f0c 9a2e --keep file",
     "engine settle 1f0c 9a2e --keep hand",
     "engine settle 1f0c 9a2e --keep both",
-    "engine settle 1f0c 0b3d5e7a --keep device",
+    "engine settle 1f0c 0b3d5e7a",
 )
 def settle(session: Session, file: str, hand: str, *, keep: str = "") -> int:
     """Settle a conflict: choose the text that is kept.
@@ -148,14 +150,21 @@ def settle(session: Session, file: str, hand: str, *, keep: str = "") -> int:
     If both atoms are live, the atom that is not kept is merged into the other. `engine unmerge` undoes the
     merge, but the conflict stays settled. `engine conflicts` lists the ids.
 
+    If several devices changed an atom, name the atom and the device whose version is kept.
+
     Args:
-        file: `FILE_ID` The atom with the text of the file, or the atom that several devices changed.
-        hand: `HAND_ID` The atom that was changed by hand, or the device whose version is kept.
-        keep: `WHICH` What to keep: file, hand, both or device.
+        file: `FILE_ID|ATOM` The atom with the text of the file, or the atom that several devices changed.
+        hand: `HAND_ID|DEVICE` The atom that was changed by hand, or the device whose version is kept.
+        keep: `WHICH` What to keep: file, hand, both or device. Not needed with a device.
     """
     with session.engine() as engine:
-        other = hand if keep == "device" else engine.resolve(hand)
-        receipt = engine.settle(engine.resolve(file), other, keep)
+        atom = engine.resolve(file)
+        versions = [
+            one for edits in engine.concurrent_edits() if edits.subject == atom for one in edits.versions
+        ]
+        if any(one.device.startswith(hand) for one in versions):
+            keep = "device"
+        receipt = engine.settle(atom, hand if keep == "device" else engine.resolve(hand), keep)
     return session.done(receipt, "settled", "nothing to do")
 
 

@@ -68,7 +68,7 @@ class Settle:
             RefusedError: `keep` is `file`, but the text is no longer in a file: both atoms would be hidden.
         """
         if self.keep not in CHOICES:
-            raise InvalidInputError(f"keep must be {', '.join(CHOICES[:-1])} or {CHOICES[-1]}")
+            raise InvalidInputError(f"keep must be {', '.join(CHOICES)} or device")
         file, hand = recorded(tx, self.file), recorded(tx, self.hand)
         code = tx.type_code(CONFLICTS_WITH)
         edge = None if code is None else tx.edge(file.id, code, hand.id)
