@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import webbrowser
 from collections.abc import Iterator
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 from urllib.parse import urlencode, urlsplit
@@ -14,14 +14,7 @@ import click
 
 from backends.files import scratch_folder
 from backends.sealed import ask
-from engine.base.errors import (
-    BusyError,
-    EngineError,
-    InvalidInputError,
-    LockedError,
-    NotFoundError,
-    RefusedError,
-)
+from engine.base.errors import BusyError, InvalidInputError, NotFoundError, RefusedError
 from engine.base.scopes import Scope
 from engine.base.times import shown_time
 from engine.cli.cli_session import Session
@@ -176,13 +169,9 @@ def served_memories(session: Session, **options: Any) -> Memories:
     memories = Memories(find_served(session.store, session.memory).url, only=only, **options)
     if memories.read_only:
         memories.require_any()
-    try:
-        memories.touch()  # asks for a key now, because the threads of the server cannot
-    except EngineError as error:
-        if ask and not isinstance(error, BusyError | NotFoundError):
-            raise
-        if isinstance(error, LockedError):
-            click.echo(f"locked until the service is restarted with the key: {error}", err=True)
+    if ask:
+        with suppress(BusyError, NotFoundError):
+            memories.touch()  # asks for a key now, because the threads of the server cannot
     return memories
 
 

@@ -26,7 +26,7 @@ from engine.base.errors import (
 from engine.base.validation import quoted
 from engine.memory import named_memories as changing
 from engine.memory.lease import DEFAULT_WAIT, Lease
-from engine.memory.open_memory import backend_opener, engine_opener, retry_while_busy
+from engine.memory.open_memory import engine_opener
 from engine.store.named_places import root_of
 from engine.store.past_states import PastStates
 
@@ -154,17 +154,18 @@ class Memories:
             return False
 
     def touch(self) -> None:
-        """Open the store for a moment, to find out whether it answers; list a folder.
+        """Read something from the store, to find out whether it answers.
 
         Raises:
-            LockedError: There is no key, or it is wrong.
             EngineError: The store does not answer, or does not exist.
         """
-        if self._is_folder and self.only is None:
+        if self._is_folder:
             self.names()
-            return
-        with retry_while_busy(backend_opener(self._url_of(self.only or UNNAMED)), self.wait):
-            pass
+        elif self.has_names and self.only is None:
+            self._has_unnamed()
+        else:
+            with self.use(self.only or UNNAMED) as memory:
+                _ = memory.size
 
     def described(self, name: str) -> Described:
         """Return the counts and the root of a memory.
