@@ -150,7 +150,7 @@ class Lookups:
 
     def __init__(self, label_key: bytes | None) -> None:
         self._values: dict[str, dict[bytes, bytes | None]] = {namespace: {} for namespace in TREES}
-        self._complete: set[bytes] = set()
+        self._complete: set[tuple[bytes, int]] = set()
         self._label_key = label_key or b""
 
     def require(self, namespace: str, key: bytes, value: bytes | None) -> None:
@@ -175,9 +175,9 @@ class Lookups:
         self.require("tags", set_row(self._label_key, group, name, number), committed)
         return None if committed is None else unsalted(committed)
 
-    def require_complete(self, beginning: bytes) -> None:
-        """Require that the tree of edges has no leaf with this beginning except the required leaves."""
-        self._complete.add(beginning)
+    def require_complete(self, beginning: bytes, count: int) -> None:
+        """Require that the tree of edges has no leaf with this beginning except the `count` leaves of a list."""
+        self._complete.add((beginning, count))
 
     def label(self, name: bytes) -> bytes:
         """Return the label of the name of an index row."""
@@ -200,7 +200,12 @@ class Lookups:
                 position(namespace, key): None if value is None else value_digest(namespace, value)
                 for key, value in values.items()
             }
-            complete = self._complete if namespace == EDGES else ()
+            present = [digest for digest, value in digests.items() if value is not None]
+            for begin, count in listed or ():
+                # Another claim may require a leaf that the list leaves out.
+                if sum(digest.startswith(begin) for digest in present) != count:
+                    raise ProofError("list", "a list leaves out an edge that another claim is about")
+            complete = {begin for begin, _ in listed or ()}
             if opening_root(digests, *tree, complete=complete) != opening.roots[namespace]:
                 raise ProofError("tree", f"the opening does not hash to the root of {namespace}")
 

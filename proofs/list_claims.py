@@ -138,9 +138,10 @@ def check_edges(claim: EdgesOf, fields: list[Any], lookups: Lookups) -> AllEdges
     """
     (leaves,) = checked_array(fields, "the witness of edges", 1)
     beginning = edges_beginning(claim.direction, claim.id, claim.code)
-    lookups.require_complete(beginning)
+    listed = checked_array(leaves, "the edges")
+    lookups.require_complete(beginning, len(listed))
     edges, last = [], b""
-    for pair in checked_array(leaves, "the edges"):
+    for pair in listed:
         key, raw = checked_fields(pair, (RAW, RAW), "an edge of the list")
         end, code, other = key[:17], key[17:-16], key[-16:]
         if not edge_code(code) or not last < key:

@@ -69,6 +69,7 @@ class Calls:
         self.label_key = label_key or bytes(32)
         self.keys: dict[str, dict[bytes, bytes | None]] = {"atoms": {}, "edges": {}, "tags": {}}
         self.complete: list[bytes] = []
+        self.listed: list[tuple[bytes, int]] = []
 
 
 def call(calls: Calls, namespace: str, key: bytes, found: bytes | None) -> None:
@@ -160,6 +161,7 @@ def all_edges(calls: Calls, subject: bytes, listed_edges: list[Any]) -> list[Any
     start = edge_prefix(subject[:17], subject[17:])
     calls.complete.append(start)
     keys = [key for key, _ in listed_edges]
+    calls.listed.append((start, len(keys)))
     need(ascending(keys) and all(len(key) > 33 for key in keys), "list")
     found = []
     for key, raw_value in listed_edges:
@@ -308,5 +310,8 @@ def opened(calls: Calls, openings: dict[str, Any], roots: dict[str, bytes]) -> N
             continue
         need(opening is not None, "missing")
         shape, hashes = opening
+        there = [place(namespace, key) for key, found in keys.items() if found is not None]
+        for start, count in calls.listed if namespace == "edges" else []:
+            need(sum(one.startswith(start) for one in there) == count, "list")
         if opened_root(namespace, keys, shape, hashes, complete) != roots[namespace]:
             raise Refused("tree")

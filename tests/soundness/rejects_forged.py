@@ -351,6 +351,15 @@ def x22_lists_with_something_left_out() -> Cases:
     trees = [None, list(opened(tree, [begin])), None]
     data = packed(["memroot-proof", 3, None, opening, None, None, *trees, [[15, []]]])
     yield Case("list", "verify", [data, basis, [claim]])
+    several = home()["several@root"]
+    numbers = [witness[0] for witness in part(several, WITNESSES)]
+    at, witness = next(
+        (at, part(several, WITNESSES, at))
+        for at, number in enumerate(numbers)
+        if number == 15 and part(several, WITNESSES, at)[1]
+    )
+    data = edited(several, lambda parts: replaced(parts, [15, witness[1][1:]], WITNESSES, at))
+    yield offered("list", several, data)
     only = home()["edges@root"]
     yield changed("tree|shape|other-leaf|list", only, lambda parts: parts[WITNESSES][0][1].pop())
 

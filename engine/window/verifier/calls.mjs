@@ -3,7 +3,7 @@
 import { compare, equal, join, toHex } from "./bytes.mjs";
 import { membersOf, setRow } from "./chunks.mjs";
 import { HASH_BYTES, keyDigest, valueDigest } from "./hashes.mjs";
-import { openedRoot } from "./opening.mjs";
+import { openedRoot, startsWith } from "./opening.mjs";
 import { check } from "./refusal.mjs";
 
 export const OPENED_NAMESPACES = ["atoms", "edges", "tags"];
@@ -18,6 +18,7 @@ export class Calls {
     this.labelKey = labelKey;
     this.namespaces = new Map(OPENED_NAMESPACES.map((name) => [name, new Map()]));
     this.complete = new Map();
+    this.lists = [];
   }
 
   /** Call for a chunk of a set, given behind its salt, or null; return its members. */
@@ -26,9 +27,10 @@ export class Calls {
     return membersOf(committed);
   }
 
-  /** Require that the tree of edges has no leaf with this beginning but those that are called for. */
-  addComplete(beginning) {
+  /** Require that the tree of edges has no leaf with this beginning but the `count` leaves of a list. */
+  addComplete(beginning, count) {
     this.complete.set(toHex(beginning), beginning);
+    this.lists.push({ beginning, count });
   }
 
   /** Call for a key: `value` is what the witness says its leaf holds, or null if it says that the key is absent. */
@@ -51,6 +53,10 @@ export class Calls {
     for (const { key, value } of this.namespaces.get(namespace).values()) {
       const leaf = keyDigest(namespace, key);
       wanted.set(toHex(leaf), { key: leaf, value: value === null ? null : valueDigest(namespace, value) });
+    }
+    for (const { beginning, count } of namespace === EDGES ? this.lists : []) {
+      const present = [...wanted.values()].filter(({ key, value }) => value !== null && startsWith(key, beginning));
+      check(present.length === count, "list", "a list leaves out an edge that another claim is about");
     }
     const leaves = [...wanted.values()].sort((a, b) => compare(a.key, b.key));
     const keys = leaves.map(({ key }) => key);

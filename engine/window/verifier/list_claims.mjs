@@ -147,10 +147,11 @@ export function allEdges({ subject }, [item], calls) {
   const directionAndEnd = subject.subarray(0, END);
   const wantedCode = subject.subarray(END);
   const beginning = edgesBeginning(directionAndEnd, wantedCode);
-  calls.addComplete(beginning);
+  const listed = EDGES(item, "form");
+  calls.addComplete(beginning, listed.length);
   let before = new Uint8Array(0);
   const edges = [];
-  for (const { key, value } of EDGES(item, "form")) {
+  for (const { key, value } of listed) {
     check(key.length >= EDGE_BYTES_MIN && compare(before, key) < 0, "list", "the edges are not in the order of keys");
     const type = code(key.subarray(END, key.length - ID_BYTES), "list");
     check(equal(keyDigest("edges", key).subarray(0, beginning.length), beginning), "list", "an edge of another list");

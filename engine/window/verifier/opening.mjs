@@ -102,7 +102,7 @@ class Walk {
   }
 }
 
-const startsWith = (bytes, begin) => equal(bytes.subarray(0, begin.length), begin);
+export const startsWith = (bytes, begin) => equal(bytes.subarray(0, begin.length), begin);
 
 /**
  * Return the root that `shape` and `hashes` lead to; both must be used up.
