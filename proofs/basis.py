@@ -176,7 +176,7 @@ class Lookups:
         return None if committed is None else unsalted(committed)
 
     def require_complete(self, beginning: bytes, count: int) -> None:
-        """Require that the tree of edges has no leaf with this beginning except the `count` leaves of a list."""
+        """Require that the tree of edges has only the `count` leaves of a list with this beginning."""
         self._complete.add((beginning, count))
 
     def label(self, name: bytes) -> bytes:

@@ -352,13 +352,9 @@ def x22_lists_with_something_left_out() -> Cases:
     data = packed(["memroot-proof", 3, None, opening, None, None, *trees, [[15, []]]])
     yield Case("list", "verify", [data, basis, [claim]])
     several = home()["several@root"]
-    numbers = [witness[0] for witness in part(several, WITNESSES)]
-    at, witness = next(
-        (at, part(several, WITNESSES, at))
-        for at, number in enumerate(numbers)
-        if number == 15 and part(several, WITNESSES, at)[1]
-    )
-    data = edited(several, lambda parts: replaced(parts, [15, witness[1][1:]], WITNESSES, at))
+    lists = [(where, one[1]) for where, one in enumerate(part(several, WITNESSES)) if one[0] == 15 and one[1]]
+    where, entries = lists[0]
+    data = edited(several, lambda parts: replaced(parts, [15, entries[1:]], WITNESSES, where))
     yield offered("list", several, data)
     only = home()["edges@root"]
     yield changed("tree|shape|other-leaf|list", only, lambda parts: parts[WITNESSES][0][1].pop())
