@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
+from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import NamedTuple, Self
 
@@ -150,7 +153,8 @@ class Lookups:
 
     def __init__(self, label_key: bytes | None) -> None:
         self._values: dict[str, dict[bytes, bytes | None]] = {namespace: {} for namespace in TREES}
-        self._complete: set[tuple[bytes, int]] = set()
+        self._lists: set[tuple[bytes, int]] = set()
+        """Of each list of edges, what the positions of its leaves begin with, and their number."""
         self._label_key = label_key or b""
 
     def require(self, namespace: str, key: bytes, value: bytes | None) -> None:
@@ -177,7 +181,7 @@ class Lookups:
 
     def require_complete(self, beginning: bytes, count: int) -> None:
         """Require that the tree of edges has only the `count` leaves of a list with this beginning."""
-        self._complete.add((beginning, count))
+        self._lists.add((beginning, count))
 
     def label(self, name: bytes) -> bytes:
         """Return the label of the name of an index row."""
@@ -188,26 +192,36 @@ class Lookups:
 
         Raises:
             ProofError: a requirement does not hold (`tree`, `shape`, `other-leaf`, `absent`), a tree is
-                missing (`missing`), or the proof opens a tree that no claim needs (`unneeded`).
+                missing (`missing`), the proof opens a tree that no claim needs (`unneeded`), or a list leaves out
+                an edge (`list`).
         """
         for namespace, values in self._values.items():
             tree = proof.trees[namespace]
-            listed = namespace == EDGES and self._complete
-            check_presence(tree, f"the opening of the tree of {namespace}", needed=bool(values or listed))
+            lists = self._lists if namespace == EDGES else set()
+            check_presence(tree, f"the opening of the tree of {namespace}", needed=bool(values or lists))
             if tree is None:
                 continue
             digests = {
                 position(namespace, key): None if value is None else value_digest(namespace, value)
                 for key, value in values.items()
             }
-            present = [digest for digest, value in digests.items() if value is not None]
-            for begin, count in listed or ():
-                # Another claim may require a leaf that the list leaves out.
-                if sum(digest.startswith(begin) for digest in present) != count:
-                    raise ProofError("list", "a list leaves out an edge that another claim is about")
-            complete = {begin for begin, _ in listed or ()}
+            _check_lists(lists, digests)
+            complete = {begin for begin, _ in lists}
             if opening_root(digests, *tree, complete=complete) != opening.roots[namespace]:
                 raise ProofError("tree", f"the opening does not hash to the root of {namespace}")
+
+
+def _check_lists(lists: AbstractSet[tuple[bytes, int]], digests: Mapping[bytes, bytes | None]) -> None:
+    """Check that no list leaves out a leaf that another claim requires.
+
+    Raises:
+        ProofError: a list has fewer leaves than there are values below its beginning (`list`).
+    """
+    present = sorted(digest for digest, value in digests.items() if value is not None) if lists else []
+    for begin, count in lists:
+        end = bisect_right(present, begin.ljust(DIGEST_BYTES, b"\xff"))
+        if end - bisect_left(present, begin) != count:
+            raise ProofError("list", "a list leaves out an edge that another claim is about")
 
 
 def check_opening(store_id: bytes, opening: Opening, root: bytes) -> None:

@@ -17,7 +17,6 @@ export class Calls {
   constructor(labelKey) {
     this.labelKey = labelKey;
     this.namespaces = new Map(OPENED_NAMESPACES.map((name) => [name, new Map()]));
-    this.complete = new Map();
     this.lists = [];
   }
 
@@ -29,7 +28,6 @@ export class Calls {
 
   /** Require that the tree of edges has no leaf with this beginning but the `count` leaves of a list. */
   addComplete(beginning, count) {
-    this.complete.set(toHex(beginning), beginning);
     this.lists.push({ beginning, count });
   }
 
@@ -43,22 +41,24 @@ export class Calls {
   }
 
   has(namespace) {
-    return this.namespaces.get(namespace).size > 0 || (namespace === EDGES && this.complete.size > 0);
+    return this.namespaces.get(namespace).size > 0 || (namespace === EDGES && this.lists.length > 0);
   }
 
   /** Refuse unless the opening, {shape, hashes}, leads from the keys called for to `root`. */
   checkTree(namespace, { shape, hashes }, root) {
-    const complete = namespace === EDGES ? [...this.complete.values()] : [];
+    const lists = namespace === EDGES ? this.lists : [];
+    const complete = lists.map(({ beginning }) => beginning);
     const wanted = new Map(complete.map(padded).map((key) => [toHex(key), { key, value: null }]));
     for (const { key, value } of this.namespaces.get(namespace).values()) {
       const leaf = keyDigest(namespace, key);
       wanted.set(toHex(leaf), { key: leaf, value: value === null ? null : valueDigest(namespace, value) });
     }
-    for (const { beginning, count } of namespace === EDGES ? this.lists : []) {
-      const present = [...wanted.values()].filter(({ key, value }) => value !== null && startsWith(key, beginning));
-      check(present.length === count, "list", "a list leaves out an edge that another claim is about");
-    }
     const leaves = [...wanted.values()].sort((a, b) => compare(a.key, b.key));
+    const present = leaves.filter(({ value }) => value !== null);
+    for (const { beginning, count } of lists) {
+      const below = present.filter(({ key }) => startsWith(key, beginning));
+      check(below.length === count, "list", "a list leaves out an edge that another claim is about");
+    }
     const keys = leaves.map(({ key }) => key);
     const values = leaves.map(({ value }) => value);
     const found = openedRoot(keys, values, shape, hashes, complete);
