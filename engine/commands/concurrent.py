@@ -17,7 +17,7 @@ from engine.followers.log import header_runs
 from engine.ledger.heads import of_kinds
 from engine.ledger.journal import read_header, read_log
 from engine.ledger.layout import decode_header
-from engine.ledger.merging import VERSIONS, Dot, ForeignHeads, Original, Subject, known_of
+from engine.ledger.merging import VERSIONS, Dot, ForeignHeads, Original, Subject, dot_of, known_of
 from engine.ledger.records import type_name
 from proofs.events import AtomBody, AtomDetail, EdgeDetail, EventKind, Header
 from proofs.leaves import State
@@ -121,8 +121,8 @@ def _replaces_unseen(rows: Reader, heads: ForeignHeads, header: Header) -> bool:
     while origin is not None and prev is not None:
         before, _ = read_header(rows, prev)
         if before.kind in VERSIONS:
-            dot = (heads.own, before.seq) if before.origin is None else before.origin[:2]
-            return dot[1] >= heads.seen(origin[:2]).get(dot[0], 0)
+            store, seq = dot_of(before, heads.own)
+            return seq >= heads.seen(origin[:2]).get(store, 0)
         prev = before.prev
     return False
 

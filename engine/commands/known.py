@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from itertools import islice
 from typing import Final
 
 from backends.base import Reader
-from engine.base import limits
 from engine.base.errors import RefusedError
 from engine.commands.transaction import Transaction
 from engine.followers.base import read_cursor
+from engine.followers.log import header_runs
 from engine.followers.requests import RequestsFollower, Seqs, stored_seqs
 from engine.ledger.heads import of_kinds
 from engine.ledger.journal import earlier_headers, read_header, read_identity, read_log
-from engine.ledger.layout import decode_header, journal_key
+from engine.ledger.layout import decode_header
 from engine.ledger.merging import ForeignHeads, Known, Subject, known_of
 from proofs.events import EventKind
 
@@ -34,13 +33,11 @@ def read_foreign_heads(rows: Reader) -> ForeignHeads:
     for seq in Seqs(stored_seqs(rows, ACTOR, REQUEST), ()) if start else ():
         heads.note(read_header(rows, seq)[0])
     # Commits without a key do not update the follower.
-    stored = rows.scan(journal_key(start), journal_key(read_log(rows).size))
-    while run := [raw for _, raw in islice(stored, limits.FOLLOW_EVENTS_MAX)]:
+    for first, run in header_runs(rows, read_log(rows).size, start):
         for at in of_kinds(run, (EventKind.FOREIGN_HEAD,)):
-            header = decode_header(run[at], start + at)
+            header = decode_header(run[at], first + at)
             if header.actor == ACTOR:
                 heads.note(header)
-        start += len(run)
     return heads
 
 

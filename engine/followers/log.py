@@ -132,12 +132,12 @@ def check_log_state(rows: Reader, log: LogState) -> None:
         )
 
 
-def header_runs(rows: Reader, stop: int) -> Iterator[tuple[int, list[bytes]]]:
-    """Yield the stored headers of the first `stop` events, many at once, each list with its first seq.
+def header_runs(rows: Reader, stop: int, start: int = 0) -> Iterator[tuple[int, list[bytes]]]:
+    """Yield the stored headers of the events from `start` up to `stop`, many at once, each list with its seq.
 
     Nothing is checked. A missing header makes the log of the yielded headers another one.
     """
-    stored, start = rows.scan(journal_key(0), journal_key(stop)), 0
+    stored = rows.scan(journal_key(start), journal_key(stop))
     while run := [raw for _, raw in islice(stored, limits.FOLLOW_EVENTS_MAX)]:
         yield start, run
         start += len(run)

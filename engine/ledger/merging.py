@@ -40,6 +40,12 @@ Dot = tuple[bytes, int]
 Subject = bytes | EdgeDetail
 """An atom or an edge."""
 
+
+def dot_of(header: Header, own: bytes) -> Dot:
+    """Return the dot of the event that a header records; `own` is the id of the store that has the header."""
+    return (own, header.seq) if header.origin is None else header.origin[:2]
+
+
 VERSIONS: Final = frozenset({EventKind.ATOM_ADDED, EventKind.ATOM_REVISED, EventKind.EDGE_ADDED})
 HIDING: Final = frozenset({EventKind.ATOM_TOMBSTONED, EventKind.EDGE_REMOVED})
 _TAGGING: Final = frozenset({EventKind.TAGS_ADDED, EventKind.TAGS_REMOVED})
@@ -61,8 +67,7 @@ class ForeignHeads:
     def note(self, header: Header) -> None:
         """Add the head in the header of an event of the journal."""
         if isinstance(header.detail, ForeignHeadDetail):
-            store, seq = (self.own, header.seq) if header.origin is None else header.origin[:2]
-            self.add(store, seq, header.detail)
+            self.add(*dot_of(header, self.own), header.detail)
 
     def add(self, store: bytes, seq: int, head: ForeignHeadDetail) -> None:
         """Add the head that event `seq` of a store records. Adding it again changes nothing."""

@@ -13,13 +13,14 @@ from engine.base.errors import ConflictError, NotFoundError, system_failure
 from engine.base.validation import show_id
 from engine.ledger.journal import earlier_headers, read_header, read_log
 from engine.ledger.layout import ERASURE, decode_seq
+from engine.ledger.merging import dot_of
 from engine.store.store import Store
 from engine.sync.device import Device
 from engine.sync.devices import SUBFOLDER, DeviceReport, reports
 from engine.sync.family_key import FamilyKey
 from engine.sync.heads import wrapped_for
 from engine.sync.packs import read_pack, write_pack
-from engine.sync.syncing import Packs, Syncing, dot_of, opened
+from engine.sync.syncing import Packs, Syncing, opened
 from engine.sync.taking_in import known_heads
 from engine.sync.without_destroyed import without_destroyed
 from proofs.leaves import ID_BYTES

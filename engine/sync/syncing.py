@@ -13,11 +13,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import sha256
-from itertools import islice
 from pathlib import Path
 
 from backends.base import Reader
-from engine.base import limits
 from engine.base.errors import (
     ConflictError,
     EngineError,
@@ -30,9 +28,11 @@ from engine.base.errors import (
 )
 from engine.base.outside_files import PUBLIC, read_file, replace_file
 from engine.base.validation import show_id
+from engine.followers.log import header_runs
 from engine.ledger.heads import erasing
 from engine.ledger.journal import earlier_headers, read_identity, read_log
-from engine.ledger.layout import decode_header, journal_key
+from engine.ledger.layout import decode_header
+from engine.ledger.merging import Dot, dot_of
 from engine.store.replay import Progress, no_progress
 from engine.store.store import FamilySecrets, Store
 from engine.sync.device import Device, KnownDevice
@@ -51,7 +51,6 @@ from engine.sync.taking_in import known_heads, take_in
 from engine.sync.without_destroyed import without_destroyed
 from engine.trust.notes.signing import load_key, public_key_of, signing
 from engine.trust.proving.log_witnesses import LogPaths
-from proofs.events import Header
 
 Packs = dict[bytes, list[Pack]]
 """The packs in one sub-folder by the store that wrote their events."""
@@ -402,17 +401,11 @@ def _cut(packs: list[Pack], published: int) -> int:
     return start
 
 
-def _destroyed(rows: Reader, first: int, stop: int) -> set[tuple[bytes, int]]:
+def _destroyed(rows: Reader, first: int, stop: int) -> set[Dot]:
     """Return the dots of earlier events whose payloads the events from `first` up to `stop` destroyed."""
-    own, found = read_identity(rows).store_id, set[tuple[bytes, int]]()
-    stored = rows.scan(journal_key(first), journal_key(stop)) if first else iter(())
-    while run := list(islice(stored, limits.FOLLOW_EVENTS_MAX)):
-        for at in erasing([raw for _, raw in run]):
-            header = decode_header(run[at][1], int.from_bytes(run[at][0][-8:], "big"))
+    own, found = read_identity(rows).store_id, set[Dot]()
+    for start, run in header_runs(rows, stop, first) if first else ():
+        for at in erasing(run):
+            header = decode_header(run[at], start + at)
             found.update(dot_of(one, own) for one in earlier_headers(rows, header))
     return found
-
-
-def dot_of(header: Header, own: bytes) -> tuple[bytes, int]:
-    """Return the store and the seq of the event that a header records; `own` is the store of the header."""
-    return (header.origin.store_id, header.origin.seq) if header.origin else (own, header.seq)
