@@ -188,26 +188,29 @@ def _seal_of(url: str) -> Seal | None:
         return backend.seal
 
 
-def _aside(url: str) -> tuple[Path, Path]:
+def _own_file(url: str) -> Path | None:
+    """Return the path of a store that is a file or folder of its own, and so can be moved."""
     location = locate(url)
-    if location.file is None or location.shared:
-        raise RefusedError(
-            "a store in a database or in memory cannot be moved", hint="join with an empty store"
-        )
-    return location.file, location.file.with_name(location.file.name + ASIDE)
+    return None if location.shared else location.file
+
+
+def _aside(place: Path) -> Path:
+    return place.with_name(place.name + ASIDE)
 
 
 def _left_aside(url: str) -> Path | None:
     """Return the store that a broken-off `join` moved, or None."""
-    location = locate(url)
-    if location.file is None or location.shared:
-        return None
-    aside = _aside(url)[1]
-    return aside if aside.exists() else None
+    place = _own_file(url)
+    return _aside(place) if place is not None and _aside(place).exists() else None
 
 
 def _moved_aside(url: str) -> Path:
-    place, aside = _aside(url)
+    place = _own_file(url)
+    if place is None:
+        raise RefusedError(
+            "a store in a database or in memory cannot be moved", hint="join with an empty store"
+        )
+    aside = _aside(place)
     if aside.exists():
         raise RefusedError(
             f"{aside} is in the way",
