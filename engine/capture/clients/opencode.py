@@ -6,8 +6,8 @@ A session has messages, and a message has parts: texts, calls of tools with thei
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
-from contextlib import closing
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any, Final
 
@@ -37,28 +37,33 @@ def find(place: Path) -> Iterator[Transcript]:
             "SELECT id, directory, (SELECT count(*) FROM message WHERE session_id = session.id) "
             "FROM session ORDER BY id"
         )
-        for session, folder, number in _rows(database, asked):
-            yield Transcript(database, session, project_name(folder), number)
+        with _opened(database) as rows:
+            for session, folder, number in rows(asked):
+                yield Transcript(database, session, project_name(folder), number)
 
 
 def read(transcript: Transcript, start: int) -> Iterator[Record]:
     """Yield the messages from the one with this number on, up to one that is being written."""
     asked = "SELECT id, data FROM message WHERE session_id = ? ORDER BY time_created, id LIMIT -1 OFFSET ?"
-    rows = _rows(transcript.path, asked, transcript.session, start)
-    for number, (name, data) in enumerate(rows, start):
-        message = json_object(data)
-        if member(message, "role") == ASSISTANT and member(message, "time", "completed") is None:
-            return
-        parts = _rows(transcript.path, "SELECT data FROM part WHERE message_id = ? ORDER BY id", name)
-        yield Record(
-            number << 20, number + 1, name, _turns(message, [json_object(part) for (part,) in parts])
-        )
+    with _opened(transcript.path) as rows:
+        for number, (name, data) in enumerate(rows(asked, transcript.session, start), start):
+            message = json_object(data)
+            if member(message, "role") == ASSISTANT and member(message, "time", "completed") is None:
+                return
+            parts = rows("SELECT data FROM part WHERE message_id = ? ORDER BY id", name)
+            turns = _turns(message, [json_object(part) for (part,) in parts])
+            yield Record(number << 20, number + 1, name, turns)
 
 
-def _rows(database: Path, question: str, *values: str | int) -> list[Any]:
+@contextmanager
+def _opened(database: Path) -> Iterator[Callable[..., list[Any]]]:
+    """Open the database for reading until the block ends: a function that returns the rows of a question.
+
+    No question stays open between two records, so the client can write meanwhile.
+    """
     try:
         with closing(sqlite3.connect(f"{database.resolve().as_uri()}?mode=ro", uri=True)) as opened:
-            return opened.execute(question, values).fetchall()
+            yield lambda question, *values: opened.execute(question, values).fetchall()
     except sqlite3.Error as error:
         raise system_failure(OSError(str(error)), f"{database} cannot be read") from error
 
