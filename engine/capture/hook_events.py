@@ -11,7 +11,6 @@ import json
 import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -19,7 +18,7 @@ from typing import Any, Final, NamedTuple
 from engine.base.errors import InvalidInputError
 from engine.capture.clients import Client, client_named
 from engine.capture.served import HEADING, record
-from engine.capture.transcripts import project_name, project_tag
+from engine.capture.transcripts import day_of, project_name, project_tag, source_of
 from engine.query.filters import Filters
 from engine.query.view import View
 
@@ -74,6 +73,11 @@ class Event(NamedTuple):
     prompt: str
     compacted: bool
     """True if the session starts again after a compaction."""
+
+    @property
+    def source(self) -> str:
+        """The source of the atoms of the session."""
+        return source_of(self.client.name, self.session)
 
     @property
     def action(self) -> str:
@@ -147,9 +151,8 @@ def _recalled(view: View, event: Event, budget: int) -> Iterator[str]:
         found = recall(rows, view, prompt, budget=budget - tokens_of(HEADING + "\n"))
         index = view.store.index.view(rows)
         weights = {term: math.log(1 + index.counted / max(index.df(term), 0.5)) for term in asked}
-    own = f"{event.client.name}/{event.session}"
     for hit in found.hits:
-        if hit.source == own and not event.compacted:
+        if hit.source == event.source and not event.compacted:
             continue
         terms = {*index_terms(f"{hit.title or ''} {hit.content or ''}")}
         covered = sum(weight for term, weight in weights.items() if term in terms)
@@ -162,7 +165,7 @@ def _recent(view: View, event: Event, budget: int) -> Iterator[str]:
     from engine.query.history.recent import recent
     from engine.query.prompt_text import ID_DIGITS, on_one_line, tokens_of
 
-    tag, own = project_tag(event.project), f"{event.client.name}/{event.session}"
+    tag = project_tag(event.project)
     if tag is None:
         return
     wanted = Filters(tags=(tag,), provenances=("internal",))
@@ -170,11 +173,10 @@ def _recent(view: View, event: Event, budget: int) -> Iterator[str]:
         added = [one.atom for one in recent(rows, limit=RECENT_READ, filters=wanted)]
     left = budget - tokens_of(HEADING + "\n")
     for atom in sorted(added, key=lambda atom: -atom.created):
-        if atom.source == own and not event.compacted:
+        if atom.source == event.source and not event.compacted:
             continue
-        day = datetime.fromtimestamp(atom.created // 1_000_000, UTC).date()
         said = on_one_line((atom.content or "")[: 2 * LINE_CHARS])
-        line = f"[{atom.id[:ID_DIGITS]}, {day}] {said[:LINE_CHARS]}"
+        line = f"[{atom.id[:ID_DIGITS]}, {day_of(atom.created)}] {said[:LINE_CHARS]}"
         left -= tokens_of(line + "\n")
         if left < 0:
             return

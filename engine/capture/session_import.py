@@ -9,12 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Final
 
 from engine.capture.clients import Client
 from engine.capture.served import Given, Receipt, receipts
-from engine.capture.transcripts import TOOL, USER, Record, Transcript, Turn, project_tag
+from engine.capture.transcripts import TOOL, USER, Record, Transcript, Turn, day_of, project_tag, source_of
 from engine.commands.secrets.policy import Mode, SecretsPolicy
 from engine.exchange.other_programs.item_atoms import ImportReport, import_read
 from engine.exchange.other_programs.program_items import Item, Omitted, split_text
@@ -110,11 +109,6 @@ def import_sessions(
     )
 
 
-def source_of(client: str, session: str) -> str:
-    """Return the source of the atoms of a session."""
-    return f"{client}/{session}"
-
-
 def position(store: Store, client: Client, transcript: Transcript) -> int | None:
     """Return the position to read a transcript from; None if the atom of the session was hidden or erased."""
     meta = _meta(store, client, transcript)
@@ -162,7 +156,7 @@ class _Reading:
             else:
                 seen.add(record.key)
                 for item in self._turns(source, record):
-                    day = day or _day(item.created if isinstance(item, Item) else None)
+                    day = day or day_of(item.created if isinstance(item, Item) else None)
                     yield item
             read = record.end
             if read - start >= bytes_max:
@@ -232,12 +226,7 @@ class _Reading:
 
     def _title(self, turn: Turn) -> str | None:
         """Return the project and the day of a turn, and the file that it is about."""
-        return title_of(" ".join(filter(None, (self.transcript.project, _day(turn.created), turn.file))))
-
-
-def _day(created: int | None) -> str:
-    """Return the day of a time, or ''."""
-    return "" if created is None else datetime.fromtimestamp(created // 1_000_000, UTC).date().isoformat()
+        return title_of(" ".join(filter(None, (self.transcript.project, day_of(turn.created), turn.file))))
 
 
 def _tags(transcript: Transcript) -> tuple[str, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -68,6 +69,16 @@ Parts = Callable[[dict[str, Any]], Iterator[Turn | str]]
 def project_name(folder: object) -> str:
     """Return the name of a project: the last part of the path of its folder, or ''."""
     return folder.replace("\\", "/").rstrip("/").rpartition("/")[2] if isinstance(folder, str) else ""
+
+
+def source_of(client: str, session: str) -> str:
+    """Return the source of the atoms of a session."""
+    return f"{client}/{session}"
+
+
+def day_of(created: int | None) -> str:
+    """Return the day of a time in µs since 1970, in UTC; '' if there is no time."""
+    return "" if created is None else datetime.fromtimestamp(created // 1_000_000, UTC).date().isoformat()
 
 
 def project_tag(project: str) -> str | None:
