@@ -157,7 +157,7 @@ def open_backend(
     """Open the store at `url`. A missing store is created, unless `create` is false.
 
     `temporary` means that the caller will delete the store after use. Such a store takes less memory. If this
-    process has had the key of a sealed store, it is encrypted under a key that nobody keeps.
+    process has had the key of a sealed store, it is encrypted under a random key, which is only in memory.
 
     `key` is a secret of a sealed store, or its seal; None means that a secret is looked for if the store is
     sealed (`backends.sealed.key_sources`). An empty store is sealed under `key`.

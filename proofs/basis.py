@@ -191,9 +191,9 @@ class Lookups:
         """Check all requirements against the trees whose roots are in `opening`.
 
         Raises:
-            ProofError: a requirement does not hold (`tree`, `shape`, `other-leaf`, `absent`), a tree is
-                missing (`missing`), the proof opens a tree that no claim needs (`unneeded`), or a list leaves out
-                an edge (`list`).
+            ProofError: a requirement does not hold (`tree`, `shape`, `other-leaf`, `absent`), a list leaves
+                out an edge (`list`), a tree is missing (`missing`), or the proof opens a tree that no claim
+                needs (`unneeded`).
         """
         for namespace, values in self._values.items():
             tree = proof.trees[namespace]

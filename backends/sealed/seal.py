@@ -170,7 +170,7 @@ class Seal:
         if slots.pop(name, None) is None:
             raise BackendUnusable(f"there is no slot {name!r}; the slots are {', '.join(self.header.slots)}")
         if not slots:
-            raise BackendUnusable("the last slot stays, because nobody could open the store without it")
+            raise BackendUnusable("the last slot cannot be removed: no secret would open the store then")
         return self.with_header(replace(self.header, slots=slots))
 
     def close(self, key: bytes, value: bytes) -> bytes:

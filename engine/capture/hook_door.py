@@ -2,7 +2,7 @@
 
 A hook that opens the memory itself needs most of its time to load the program. If `engine mcp` runs on the
 same store, which a client starts for its sessions anyway, the hook only passes its event on. The door is a
-socket in a folder that only the user can enter, one for each store. If nobody answers there, a hook opens the
+socket in a folder that only the user can enter, one for each store. If no server answers, the hook opens the
 memory itself.
 
 This module imports only what a hook can load in a few milliseconds.

@@ -135,13 +135,13 @@ def records(transcript: Transcript, start: int, parts: Parts, key: str = "") -> 
 
 
 def record_of(value: object, at: int, end: int, parts: Parts, key: str) -> Record:
-    """Return the record for an object, or for the reason why there is none."""
+    """Return a record with the parts of an object. If `value` is a text, it says why there is no object."""
     name = text_at(value, key) or f"@{at}"
     return Record(at, end, name, parts(value) if isinstance(value, dict) else [str(value)])
 
 
 def json_object(raw: bytes | str) -> dict[str, Any] | str:
-    """Return the object in a line, or the reason why there is none."""
+    """Return the object in a line, or a text that says why the line has none, such as `malformed line`."""
     if isinstance(raw, bytes) and len(raw) == LINE_BYTES_MAX:
         return "long line"
     try:
@@ -167,7 +167,7 @@ def member(value: object, *names: str) -> Any:
 
 
 def text_at(value: object, *names: str) -> str:
-    """Return the text that an object has below these names; '' if there is none."""
+    """Return the text that an object has below these names, or '' if it has no such text."""
     found = member(value, *names)
     return found if isinstance(found, str) else ""
 

@@ -44,11 +44,12 @@ def hooks(
     turns are taken in after each answer, before a compaction and at the end. Other entries and comments stay,
     and the file is copied before. uninstall removes the hooks again. list shows for which clients hooks are
     installed. run is what the client calls, with an event as JSON on stdin: it ends within 0.3 s and with
-    exit code 0, whatever happens. To unlock a sealed store takes longer, so its hooks
-    work only while `engine mcp` runs on it.
+    exit code 0, whatever happens. To unlock a sealed store takes longer, so its hooks work only while
+    `engine mcp` runs on it.
 
-    What is given leaves a receipt in the data folder of the user, so that it is not taken in again, and
-    `engine why` shows it. forget deletes all receipts of the store; with ENGINE_RECEIPTS=off, there are none.
+    For each text that a session is given, a receipt is written to the data folder of the user. By the
+    receipts, the text is not taken in again from the transcript, and `engine why` shows who was given it.
+    forget deletes all receipts of the store; with ENGINE_RECEIPTS=off, none are written.
 
     Args:
         action: The action: install, uninstall, list, run or forget.

@@ -43,7 +43,7 @@ def _fresh(session: Session, secret: str) -> tuple[Seal, str]:
     with translated():
         seal = Seal.new({PASSPHRASE: secret, RECOVERY: phrase})
     session.out.note(
-        "keep the passphrase and the recovery phrase: if both are lost, nobody can read the store again"
+        "keep the passphrase and the recovery phrase: if both are lost, the store cannot be read any more"
     )
     _show_phrase(session, phrase)
     return seal, phrase

@@ -74,7 +74,7 @@ def _project(path: Path) -> str:
             read_file(folder / ".project_root", _ROOT_BYTES_MAX).decode(errors="replace").strip()
         )
     except EngineError:
-        return "" if len(folder.name) == 64 else folder.name  # a hash tells nothing
+        return "" if len(folder.name) == 64 else folder.name  # a hash is not a name
 
 
 def _parts(message: dict[str, Any]) -> Iterator[Turn | str]:
